@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
+"""A group of VMs on common wires, started and stopped together."""
+import os
+import shutil
+import tempfile
+import time
+
+from . import accel as acceleration
+from . import artifacts
+from .errors import KernelComplaint, VmDied, VmError, VmTimeout
+from .options import TOP, Options
+from .vm import Vm
+from .wires import Wire
+
+
+class VmGroup:
+    """The VMs that a set of options describes.
+
+        with VmGroup(count=2) as (a, b):
+            rc, out = a.run('ibv_devinfo')
+
+    The thread that starts the group must live as long as its VMs: the kernel
+    ends a QEMU process with the thread that started it.
+    """
+
+    def __init__(self, options=None, **changes):
+        self.options = options or Options(**changes)
+        self.vms, self.out, self.sockets = [], None, None
+        self.seconds_ready = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None:
+                self.assert_kernels_clean()
+        finally:
+            self.stop()
+
+    def __iter__(self):
+        return iter(self.vms)
+
+    def __getitem__(self, index):
+        return self.vms[index]
+
+    def __len__(self):
+        return len(self.vms)
+
+    def _make_folders(self):
+        if self.options.out:
+            self.out = os.path.realpath(self.options.out)
+            os.makedirs(self.out, exist_ok=True)
+            for name in os.listdir(self.out):
+                if name == 'pair' or (name.startswith('vm') and name[2:].isdigit()):
+                    shutil.rmtree('%s/%s' % (self.out, name))
+        else:
+            parent = TOP + '/build/vm'
+            os.makedirs(parent, exist_ok=True)
+            self.out = tempfile.mkdtemp(prefix=time.strftime('%m%d-%H%M%S-'), dir=parent)
+        if set(self.out) & set(',= '):
+            raise VmError('QEMU cannot take a comma, an equals sign or a space in '
+                          + self.out)
+        os.makedirs(self.out + '/pair')
+        # Not in the log folder: a UNIX socket's path has at most 107 bytes.
+        self.sockets = tempfile.mkdtemp(prefix='vcx-vm-', dir='/tmp')
+
+    def start(self):
+        """Boot all VMs and load their drivers."""
+        try:
+            self._start()
+        except BaseException:
+            self.stop(quick=True)
+            raise
+
+    def _start(self):
+        options = self.options
+        image = artifacts.guest_image(options.guest)
+        accel = acceleration.choose(options.accel, image)
+        self._make_folders()
+        self.vms = [Vm(options, number, self.out, self.sockets)
+                    for number in range(1, options.count + 1)]
+        wires = {name: Wire(name, options.count, self.sockets) for name in ('mgmt', 'rdma')}
+        for vm in self.vms:
+            vm.prepare()
+        for vm in self.vms:
+            vm.launch(image, wires, accel)
+            if vm.number == 1 and options.count > 1:
+                self._wait_listening(wires)
+        for vm in self.vms:
+            vm.connect()
+        for vm in self.vms:
+            vm.wait_up()
+        for vm in self.vms:
+            vm.load_driver()
+        self.seconds_ready = time.monotonic() - self.vms[0].began
+
+    def _wait_listening(self, wires):
+        """VM 1 listens on the wires; the others can connect after that."""
+        expected = wires['mgmt'].listening()
+        if self.options.wire and self.options.device != 'none':
+            expected += wires['rdma'].listening()
+        first = self.vms[0]
+        while not all(os.path.exists(path) for path in expected):
+            if not first.alive():
+                raise VmDied('%s ended while starting\n%s' % (first.name, first.last_words()))
+            if time.monotonic() - first.began > 30:
+                raise VmTimeout('vm1: QEMU made no wire sockets within 30 s\n'
+                                + first.last_words())
+            time.sleep(0.01)
+
+    def kernel_complaints(self):
+        """The complaints of all kernels, each headed by its VM's name."""
+        return ['%s: %s' % (vm.name, text) for vm in self.vms
+                for text in vm.kernel_complaints()]
+
+    def assert_kernels_clean(self):
+        """Raise KernelComplaint when any kernel has complained."""
+        found = self.kernel_complaints()
+        if found:
+            raise KernelComplaint('\n...\n'.join(found))
+
+    def stop(self, quick=False):
+        """Power off all VMs; keep the logs."""
+        for vm in self.vms:
+            if quick:
+                vm.kill()
+            else:
+                vm.stop()
+        for vm in self.vms:
+            if os.path.isdir(vm.dir):
+                with open(vm.dir + '/kernel.log', 'w', encoding='utf-8') as file:
+                    file.write(vm.kernel_log() + '\n')
+        if self.sockets:
+            shutil.rmtree(self.sockets, ignore_errors=True)
+            self.sockets = None
