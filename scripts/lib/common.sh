@@ -15,6 +15,12 @@ say() {
 	printf '%s: [%3ds] %s\n' "$VCX_ME" "$SECONDS" "$*" >&2
 }
 
+# The last line of a script that makes something; not wanted when another script
+# calls it to make sure that the thing is there, and it is.
+report() {
+	[ -n "${VCX_NESTED-}" ] || say "$*"
+}
+
 die() {
 	printf '%s: %s\n' "$VCX_ME" "$*" >&2
 	exit 1
@@ -70,8 +76,11 @@ cached() {
 		flock "$VCX_LOCK"
 	fi
 	if [ ! -d "$CACHED" ]; then
-		# What a killed run left behind; the lock says that none is alive.
+		# What killed runs left behind: of this name, since the lock says
+		# that none is alive, and of others, since they are old.
 		rm -rf --one-file-system "$VCX_CACHE/.tmp-$name".*
+		find "$VCX_CACHE" -maxdepth 1 -name '.tmp-*' -mmin +600 \
+			-exec rm -rf --one-file-system {} +
 		temp=$(mktemp -d "$VCX_CACHE/.tmp-$name.XXXXXX")
 		chmod 755 "$temp"
 		# shellcheck disable=SC2064
@@ -87,32 +96,6 @@ cached() {
 packages_for() {
 	awk -v suite="[$2]" '!/^#/ && NF && ($2 !~ /^\[/ || $2 == suite) { print $1 }' \
 		"$1" | paste -sd,
-}
-
-# make_root ROOT SUITE LIST OPTION...: a Debian root file system with the
-# packages of LIST, without the mirror's name and caches.
-make_root() {
-	local root=$1 suite=$2 list=$3 proxies
-	shift 3
-	mapfile -t proxies < <(apt_proxy_options)
-	"$VCX_TOP/scripts/lib/debian-sources" "$suite" |
-		mmdebstrap --verbose --variant=essential --mode=root \
-			--architectures=amd64 "${proxies[@]}" \
-			--aptopt='APT::Install-Recommends "false"' \
-			--aptopt='Acquire::Languages "none"' \
-			--aptopt='Acquire::Retries "3"' \
-			--dpkgopt='force-unsafe-io' \
-			--dpkgopt='path-exclude=/usr/share/man/*' \
-			--dpkgopt='path-exclude=/usr/share/locale/*' \
-			--dpkgopt='path-exclude=/usr/share/doc/*' "$@" \
-			--include="$(packages_for "$list" "$suite")" \
-			"$suite" "$root" - >"$root.log" 2>&1 || {
-		tail -n 60 "$root.log" >&2
-		die "mmdebstrap failed; the end of its messages is above"
-	}
-	rm -rf "$root"/etc/apt "$root"/var/lib/apt "$root"/var/cache \
-		"$root"/var/log/* "$root"/usr/share/locale
-	mkdir -p "$root/var/cache"
 }
 
 # private_apt FOLDER SUITE [deb|deb-src]: apt state of its own for a suite that
@@ -132,9 +115,4 @@ private_apt() {
 		-o Acquire::Languages=none -o Acquire::Retries=3)
 	apt-get "${APT_OPTS[@]}" update ||
 		die "cannot read the package lists of $suite from this host's mirror"
-}
-
-# The proxy settings of this host, as options for mmdebstrap.
-apt_proxy_options() {
-	apt-config dump | sed -n 's/^\(Acquire::https\?::Proxy .*\)$/--aptopt=\1/p'
 }
