@@ -109,7 +109,7 @@ qemu_headers_into() {
 	qemu_log_or_die "$temp/log" "cannot generate QEMU's headers" \
 		ninja -C "$build" config-poison.h qapi/qapi-builtin-types.h
 	mkdir -p "$temp/source/scripts" "$temp/build/qapi" "$temp/source/tcg"
-	cp -a "$source/include" "$source/linux-headers" "$temp/source/"
+	cp -a "$source/include" "$source/linux-headers" "$source/trace" "$temp/source/"
 	cp -a "$source/tcg/i386" "$temp/source/tcg/"
 	[ ! -d "$source/host" ] || cp -a "$source/host" "$temp/source/"
 	cp -a "$source"/scripts/tracetool* "$temp/source/scripts/"
@@ -121,8 +121,8 @@ qemu_headers_into() {
 # qemu_headers: sets QEMU_HEADERS to a folder with source/ and build/, cached.
 qemu_headers() {
 	local key
-	key=$(hash_of "$QEMU_SOURCE" "$QEMU_VERSION" -- \
-		"$VCX_TOP/scripts/lib/qemu-source.sh")
+	key=$(hash_of "$QEMU_SOURCE" "$QEMU_VERSION" \
+		"$(declare -f qemu_headers_into qemu_configure_options)" -- /dev/null)
 	if [ ! -d "$VCX_CACHE/qemu-headers-$key" ]; then
 		need_tool dpkg-source pkg-config python3 ninja meson
 		qemu_download
