@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
+/*
+ * qp.c - making, changing and destroying queue pairs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <kernel-abi/vcx-abi.h>
+#include <rdma/vcx-abi.h>
+#include <util/util.h>
+
+#include <vcx/regs.h>
+
+#include "vcx.h"
+
+DECLARE_DRV_CMD(vcx_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
+		vcx_create_qp_req, vcx_create_qp_resp);
+
+/* Every send WQE has room for the control and remote address segments. */
+#define VCX_SQ_WQE_HEAD_BYTES                                                  \
+	(sizeof(struct vcx_wqe_ctrl) + sizeof(struct vcx_wqe_raddr))
+
+static int vcx_check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+		return EINVAL;
+	if (attr->qp_type != IBV_QPT_RC || attr->srq)
+		return EOPNOTSUPP;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    (attr->send_ops_flags & ~VCX_SEND_OPS))
+		return EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq)
+		return EINVAL;
+	return 0;
+}
+
+/* Zero requests give no queue. */
+static int vcx_size_sq(struct vcx_sq *sq, const struct vcx_limits *limits,
+		       const struct ibv_qp_cap *cap)
+{
+	uint64_t wqe_bytes, data_bytes, inline_bytes = 0;
+	uint32_t bbs_per_wqe;
+
+	if (!cap->max_send_wr)
+		return 0;
+
+	data_bytes = (uint64_t)cap->max_send_sge * sizeof(struct vcx_wqe_data);
+	if (cap->max_inline_data)
+		inline_bytes = sizeof(struct vcx_wqe_inline) +
+			       (uint64_t)cap->max_inline_data;
+	wqe_bytes = VCX_SQ_WQE_HEAD_BYTES +
+		    (data_bytes > inline_bytes ? data_bytes : inline_bytes);
+	if (wqe_bytes > limits->max_sq_wqe_bytes ||
+	    cap->max_send_wr > limits->max_sq_bbs)
+		return EINVAL;
+
+	bbs_per_wqe = DIV_ROUND_UP(wqe_bytes, VCX_WQE_BB_BYTES);
+	sq->num_bbs = roundup_pow_of_two((uint64_t)cap->max_send_wr *
+					 bbs_per_wqe);
+	if (sq->num_bbs > limits->max_sq_bbs)
+		return EINVAL;
+	sq->max_wqes = sq->num_bbs / bbs_per_wqe;
+
+	/* Give what fits: the last block is there anyway. */
+	data_bytes = bbs_per_wqe * VCX_WQE_BB_BYTES;
+	if (data_bytes > limits->max_sq_wqe_bytes)
+		data_bytes = limits->max_sq_wqe_bytes;
+	data_bytes -= VCX_SQ_WQE_HEAD_BYTES;
+	sq->max_sges = data_bytes / sizeof(struct vcx_wqe_data);
+	sq->max_inline_bytes = data_bytes - sizeof(struct vcx_wqe_inline);
+	return 0;
+}
+
+static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
+		       const struct ibv_qp_cap *cap)
+{
+	uint64_t stride;
+
+	if (!cap->max_recv_wr)
+		return 0;
+
+	stride = roundup_pow_of_two((cap->max_recv_sge ? cap->max_recv_sge : 1) *
+				    (uint64_t)sizeof(struct vcx_wqe_data));
+	if (stride > limits->max_rq_wqe_bytes ||
+	    cap->max_recv_wr > limits->max_rq_wqes)
+		return EINVAL;
+	rq->num_wqes = roundup_pow_of_two(cap->max_recv_wr);
+	if (rq->num_wqes > limits->max_rq_wqes)
+		return EINVAL;
+	rq->log_stride = ilog32(stride - 1);
+	rq->max_sges = stride / sizeof(struct vcx_wqe_data);
+	return 0;
+}
+
+static size_t vcx_rq_bytes(const struct vcx_rq *rq)
+{
+	return align((size_t)rq->num_wqes << rq->log_stride, VCX_WQE_BB_BYTES);
+}
+
+static void vcx_qp_free_memory(struct vcx_context *ctx, struct vcx_qp *qp)
+{
+	if (qp->dbrec)
+		vcx_dbrec_free(&ctx->dbrecs, qp->dbrec);
+	vcx_buf_free(&qp->buf);
+	free(qp->rq.wr_ids);
+	free(qp->sq.slots);
+}
+
+static int vcx_qp_alloc_memory(struct vcx_context *ctx, struct vcx_qp *qp)
+{
+	size_t rq_bytes = vcx_rq_bytes(&qp->rq);
+	size_t bytes = rq_bytes + (size_t)qp->sq.num_bbs * VCX_WQE_BB_BYTES;
+
+	if (qp->sq.num_bbs) {
+		qp->sq.slots = calloc(qp->sq.num_bbs, sizeof(*qp->sq.slots));
+		if (!qp->sq.slots)
+			goto err_free;
+	}
+	if (qp->rq.num_wqes) {
+		qp->rq.wr_ids = calloc(qp->rq.num_wqes,
+				       sizeof(*qp->rq.wr_ids));
+		if (!qp->rq.wr_ids)
+			goto err_free;
+	}
+	/* Not even one queue: the kernel still wants memory to be there. */
+	if (vcx_buf_alloc(&qp->buf, bytes ? bytes : 1, qp->domain,
+			  VCX_RESOURCE_QP))
+		goto err_free;
+	qp->dbrec = vcx_dbrec_alloc(&ctx->dbrecs);
+	if (!qp->dbrec)
+		goto err_free;
+
+	qp->rq.ring = qp->buf.addr;
+	qp->sq.ring = (char *)qp->buf.addr + rq_bytes;
+	qp->rq.dbrec = qp->dbrec;
+	qp->sq.dbrec = qp->dbrec;
+	qp->sq.doorbell = (char *)ctx->uar + VCX_UAR_SQ;
+	return 0;
+
+err_free:
+	vcx_qp_free_memory(ctx, qp);
+	return ENOMEM;
+}
+
+static int vcx_qp_create_cmd(struct vcx_context *ctx, struct vcx_qp *qp,
+			     struct ibv_qp_init_attr_ex *attr)
+{
+	struct vcx_cmd_create_qp_resp resp = {};
+	struct vcx_cmd_create_qp cmd = {};
+
+	cmd.buf_addr = (uintptr_t)qp->buf.addr;
+	cmd.db_addr = (uintptr_t)qp->dbrec;
+	cmd.sq_offset = vcx_rq_bytes(&qp->rq);
+	if (qp->sq.num_bbs)
+		cmd.log_sq_bbs = ilog32(qp->sq.num_bbs - 1);
+	else
+		cmd.flags |= VCX_CREATE_QP_NO_SQ;
+	if (qp->rq.num_wqes) {
+		cmd.log_rq_wqes = ilog32(qp->rq.num_wqes - 1);
+		cmd.log_rq_stride = qp->rq.log_stride;
+	} else {
+		cmd.flags |= VCX_CREATE_QP_NO_RQ;
+	}
+	return ibv_cmd_create_qp_ex(&ctx->vctx.context, &qp->vqp, attr,
+				    &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				    sizeof(resp));
+}
+
+static void vcx_qp_report_cap(const struct vcx_qp *qp, struct ibv_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.max_wqes;
+	cap->max_send_sge = qp->sq.max_sges;
+	cap->max_inline_data = qp->sq.max_inline_bytes;
+	cap->max_recv_wr = qp->rq.num_wqes;
+	cap->max_recv_sge = qp->rq.max_sges;
+}
+
+static void vcx_qp_init(struct vcx_qp *qp,
+			const struct ibv_qp_init_attr_ex *attr)
+{
+	bool single_threaded = vcx_domain_is_single_threaded(qp->domain);
+
+	vcx_lock_init(&qp->sq.lock, single_threaded);
+	vcx_lock_init(&qp->rq.lock, single_threaded);
+	if (attr->sq_sig_all)
+		qp->sq.always_signalled = VCX_WQE_CE_ALWAYS;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		vcx_qp_set_wr_ops(qp);
+		qp->vqp.comp_mask |= VERBS_QP_EX;
+	}
+}
+
+static void vcx_qp_fini(struct vcx_qp *qp)
+{
+	vcx_lock_destroy(&qp->rq.lock);
+	vcx_lock_destroy(&qp->sq.lock);
+}
+
+static int vcx_qp_setup(struct vcx_context *ctx, struct vcx_qp *qp,
+			struct ibv_qp_init_attr_ex *attr)
+{
+	int err;
+
+	err = vcx_size_sq(&qp->sq, &ctx->limits, &attr->cap);
+	if (!err)
+		err = vcx_size_rq(&qp->rq, &ctx->limits, &attr->cap);
+	if (!err)
+		err = vcx_qp_alloc_memory(ctx, qp);
+	if (err)
+		return err;
+
+	err = vcx_qp_create_cmd(ctx, qp, attr);
+	if (err)
+		goto err_free_memory;
+	qp->sq.qpn = qp->vqp.qp.qp_num;
+
+	err = vcx_qp_table_insert(&ctx->qps, qp->vqp.qp.qp_num, qp);
+	if (err)
+		goto err_destroy;
+	return 0;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+err_free_memory:
+	vcx_qp_free_memory(ctx, qp);
+	return err;
+}
+
+struct ibv_qp *vcx_create_qp_ex(struct ibv_context *ibctx,
+				struct ibv_qp_init_attr_ex *attr)
+{
+	struct vcx_qp *qp;
+	int err;
+
+	err = vcx_check_qp_attr(attr);
+	if (err)
+		goto err_out;
+
+	err = ENOMEM;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		goto err_out;
+	qp->domain = to_vcx_parent_domain(attr->pd);
+	vcx_qp_init(qp, attr);
+
+	err = vcx_qp_setup(to_vcx_context(ibctx), qp, attr);
+	if (err)
+		goto err_free_qp;
+
+	vcx_domain_hold(qp->domain);
+	vcx_qp_report_cap(qp, &attr->cap);
+	return &qp->vqp.qp;
+
+err_free_qp:
+	vcx_qp_fini(qp);
+	free(qp);
+err_out:
+	errno = err;
+	return NULL;
+}
+
+struct ibv_qp *vcx_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = ibpd,
+	};
+	struct ibv_qp *ibqp = vcx_create_qp_ex(ibpd->context, &attr_ex);
+
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
+}
+
+/*
+ * No CQE of this QP can come any more; take those that did. Each CQ is cleaned
+ * on its own: until the second one is, its poller still finds the QP.
+ */
+static void vcx_qp_clean_cqs(struct vcx_qp *qp)
+{
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+
+	vcx_cq_clean(to_vcx_cq(ibqp->recv_cq), ibqp->qp_num);
+	if (ibqp->send_cq != ibqp->recv_cq)
+		vcx_cq_clean(to_vcx_cq(ibqp->send_cq), ibqp->qp_num);
+}
+
+/* The device has forgotten its counters, so must we. */
+static void vcx_qp_reset(struct vcx_qp *qp)
+{
+	vcx_qp_clean_cqs(qp);
+
+	vcx_lock(&qp->sq.lock);
+	qp->sq.pi = 0;
+	qp->sq.head = 0;
+	vcx_retire(&qp->sq.tail, 0);
+	qp->dbrec[VCX_DBR_SQ] = 0;
+	vcx_unlock(&qp->sq.lock);
+
+	vcx_lock(&qp->rq.lock);
+	qp->rq.head = 0;
+	vcx_retire(&qp->rq.tail, 0);
+	qp->dbrec[VCX_DBR_RQ] = 0;
+	vcx_unlock(&qp->rq.lock);
+}
+
+int vcx_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct ibv_modify_qp cmd = {};
+	int err;
+
+	err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	if (err)
+		return err;
+
+	if ((attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+		vcx_qp_reset(to_vcx_qp(ibqp));
+	return 0;
+}
+
+int vcx_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		 struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd = {};
+	int err;
+
+	err = ibv_cmd_query_qp(ibqp, attr, attr_mask, init_attr, &cmd,
+			       sizeof(cmd));
+	if (err)
+		return err;
+
+	/* Only we know how the queues were divided. */
+	vcx_qp_report_cap(to_vcx_qp(ibqp), &init_attr->cap);
+	attr->cap = init_attr->cap;
+	return 0;
+}
+
+int vcx_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct vcx_context *ctx = to_vcx_context(ibqp->context);
+	struct vcx_qp *qp = to_vcx_qp(ibqp);
+	int err;
+
+	err = ibv_cmd_destroy_qp(ibqp);
+	if (err)
+		return err;
+
+	vcx_qp_clean_cqs(qp);
+	vcx_qp_table_remove(&ctx->qps, ibqp->qp_num);
+	vcx_domain_put(qp->domain);
+	vcx_qp_free_memory(ctx, qp);
+	vcx_qp_fini(qp);
+	free(qp);
+	return 0;
+}
