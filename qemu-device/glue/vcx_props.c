@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Properties of the device: what a user may set, its limits, its default and
- * the sentence that refuses anything else. Limits that only the core knows are
- * refused by vcx_core_new(), whose sentence is passed on.
+ * the sentence that refuses anything else. Defaults come from the core, which
+ * has the last word on limits too: what vcx_core_new() says is passed on.
  *
  * scripts/qemu-vcx --help shows the same; glue/tests compares the two.
  */
@@ -27,24 +27,24 @@ static const VcxNumber vcx_numbers[] = {
       0, VCX_MAX_VECTORS, false,
       "MSI-X vectors; 0: 16 more than the machine may have CPUs, at least 64" },
     { "max-qp", "max_qp", offsetof(VcxState, config.max_qp),
-      1, UINT32_MAX, false, "queue pairs" },
+      1, 1u << 18, false, "queue pairs" },
     { "max-cq", "max_cq", offsetof(VcxState, config.max_cq),
-      1, UINT32_MAX, false, "completion queues" },
+      1, 1u << 20, false, "completion queues" },
     { "max-srq", "max_srq", offsetof(VcxState, config.max_srq),
-      1, UINT32_MAX, false, "shared receive queues" },
+      1, 1u << 20, false, "shared receive queues" },
     { "max-mr", "max_mr", offsetof(VcxState, config.max_mr),
-      1, UINT32_MAX, false, "memory keys" },
+      1, 1u << 22, false, "memory keys" },
     { "max-pd", "max_pd", offsetof(VcxState, config.max_pd),
-      1, UINT32_MAX, false, "protection domains" },
+      1, 1u << 20, false, "protection domains" },
     { "max-eq", "max_eq", offsetof(VcxState, config.max_eq),
-      1, UINT32_MAX, false, "event queues" },
+      4, 128, false, "event queues" },
     { "max-uar", "max_uar", offsetof(VcxState, config.max_uar),
-      1, UINT32_MAX, false, "doorbell pages" },
+      1, 1u << 16, false, "doorbell pages" },
     { "boot-pages", "boot_pages", offsetof(VcxState, config.boot_pages),
-      0, UINT32_MAX, false,
+      0, 1u << 16, false,
       "4 KiB pages that the driver must give at start; 0: none" },
     { "init-pages", "init_pages", offsetof(VcxState, config.init_pages),
-      0, UINT32_MAX, false,
+      0, 1u << 16, false,
       "4 KiB pages that the driver must give before INIT_HCA; 0: none" },
     { "x-vendor-id", NULL, offsetof(VcxState, vendor_id), 1, 0xfffe, true,
       "PCI vendor ID" },
