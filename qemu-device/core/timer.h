@@ -49,8 +49,12 @@ class TimerQueue {
   // The earliest timer that is due, disarmed; null when none is.
   Timer* PopDue(uint64_t now_ns);
 
-  // Tells the host the next deadline if it has changed since the last call.
+  // Tells the host the next deadline when it is earlier than what the host
+  // was told.
   void Publish();
+
+  // The host's timer has gone off: what it was told is used up.
+  void Expired();
 
   // Forgets all timers without touching them: their owners are gone already.
   void Clear();

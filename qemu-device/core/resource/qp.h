@@ -39,12 +39,13 @@ struct AddressPath {
 // A send WQE that was put on the wire and is not retired. What it says is not
 // kept: the WQE is read again when it is needed again.
 struct InflightWqe {
-  uint16_t index;      // of its first block, as the send queue counts
+  uint16_t index;    // of its first block, as the send queue counts
+  uint16_t counter;  // what its control segment calls it, for the CQE
   uint8_t blocks;
   uint8_t opcode;      // enum vcx_wqe_opcode
   uint8_t completion;  // VCX_WQE_CE_*
   Psn first_psn;
-  uint32_t psns;       // how many it takes, at least 1
+  uint32_t psns;  // how many it takes; 0: a NOP, never on the wire
   uint32_t length;
 };
 
@@ -79,19 +80,44 @@ struct RequesterState {
   uint32_t offset = 0;    // bytes of WQE `next` that were sent
   bool mid_message = false;
 
-  Psn next_psn;           // of the next request packet, when going forward
-  Psn max_psn;            // the furthest ever used, plus one
-  Psn unacked;            // oldest PSN not acknowledged
+  Psn next_psn;  // of the next request packet, when going forward
+  Psn max_psn;   // the furthest ever used, plus one
+  Psn unacked;   // oldest PSN not acknowledged
   uint32_t psns_since_ack_request = 0;
 
   InflightQueue inflight;
-  uint32_t resend = 0;    // inflight entries before this one are on the wire
-  uint32_t reads = 0;     // inflight reads
+  uint32_t resend = 0;  // inflight entries before this one are on the wire
+  uint32_t reads = 0;   // inflight reads
   uint32_t read_received = 0;  // PSNs received of the oldest inflight read
+
+  // Where the requester stands, to go back to when a packet was not taken.
+  struct Position {
+    uint16_t next;
+    bool mid_message;
+    uint32_t offset;
+    uint32_t resend;
+    uint32_t psns_since_ack_request;
+    Psn next_psn;
+    Psn max_psn;
+  };
+  Position position() const {
+    return {next,     mid_message, offset, resend, psns_since_ack_request,
+            next_psn, max_psn};
+  }
+  void set_position(const Position& p) {
+    next = p.next;
+    mid_message = p.mid_message;
+    offset = p.offset;
+    resend = p.resend;
+    psns_since_ack_request = p.psns_since_ack_request;
+    next_psn = p.next_psn;
+    max_psn = p.max_psn;
+  }
 
   uint8_t retries_left = 0;
   uint8_t rnr_retries_left = 0;
-  bool rnr_wait = false;  // paused until the RNR timer
+  bool rnr_wait = false;    // paused until the RNR timer
+  bool recovering = false;  // went back for a loss; no progress since
   uint64_t retry_deadline = VCX_CORE_NO_DEADLINE;  // the timer may be earlier
   bool drained_event = false;  // SQD: an event was asked for
   bool drained = false;        // SQD: nothing is outstanding any more
@@ -105,10 +131,10 @@ struct Response {
   bool fatal;        // kNak: the QP goes to error when it is sent
   Psn psn;           // kRead: of the next response packet
   uint32_t msn;
-  uint32_t rkey;     // kRead
-  uint64_t va;       // kRead: of the next byte
-  uint32_t left;     // kRead: bytes
-  bool first;        // kRead: nothing of it was sent
+  uint32_t rkey;  // kRead
+  uint64_t va;    // kRead: of the next byte
+  uint32_t left;  // kRead: bytes
+  bool first;     // kRead: nothing of it was sent
 };
 
 struct ResponderState {
@@ -118,21 +144,25 @@ struct ResponderState {
   uint16_t rq_next = 0;      // receive WQE to be taken next
 
   // The message that is arriving.
-  enum class Message : uint8_t { kNone, kSend, kWrite } message = Message::kNone;
-  bool rq_taken = false;     // kSend: WQE rq_current holds it
+  enum class Message : uint8_t {
+    kNone,
+    kSend,
+    kWrite
+  } message = Message::kNone;
+  bool rq_taken = false;  // kSend: WQE rq_current holds it
   uint16_t rq_current = 0;
-  uint32_t received = 0;     // bytes of it
-  uint64_t va = 0;           // kWrite: of the next byte
+  uint32_t received = 0;  // bytes of it
+  uint64_t va = 0;        // kWrite: of the next byte
   uint32_t rkey = 0;
   uint32_t left = 0;
 
-  bool nak_sent = false;     // no second NAK until the expected PSN arrives
-  bool dead = false;         // a fatal NAK is owed; requests are ignored
+  bool nak_sent = false;  // no second NAK until the expected PSN arrives
+  bool dead = false;      // a fatal NAK is owed; requests are ignored
 
   std::vector<Response> responses;  // FIFO, fixed capacity from RTR on
   uint32_t head = 0;
   uint32_t count = 0;
-  uint32_t reads = 0;        // kRead entries among them
+  uint32_t reads = 0;  // kRead entries among them
 };
 
 struct Qp {
@@ -154,22 +184,22 @@ struct Qp {
   uint8_t log_sq_size = 0;    // blocks
   bool has_rq = false;
   bool has_sq = false;
-  uint32_t sq_offset = 0;     // bytes
+  uint32_t sq_offset = 0;  // bytes
 
   // Connection.
   AddressPath path;
   uint32_t remote_qpn = 0;
-  uint8_t log_mtu = 12;       // bytes
+  uint8_t log_mtu = 12;  // bytes
   uint8_t log_msg_max = 30;
   uint8_t log_sra_max = 0;
   uint8_t log_rra_max = 0;
   bool remote_read = false;
   bool remote_write = false;
   bool remote_atomic = false;
-  uint8_t min_rnr_nak = 0;    // code of the RNR timer table
+  uint8_t min_rnr_nak = 0;  // code of the RNR timer table
   uint8_t retry_count = 0;
-  uint8_t rnr_retry = 0;      // 7: without end
-  bool established = false;   // the first packet has come (event)
+  uint8_t rnr_retry = 0;     // 7: without end
+  bool established = false;  // the first packet has come (event)
 
   RequesterState requester;
   ResponderState responder;

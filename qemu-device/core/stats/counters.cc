@@ -19,6 +19,7 @@ const char* CounterName(Counter counter) {
     case Counter::kFramesSent: return "frames_sent";
     case Counter::kFramesReceived: return "frames_received";
     case Counter::kWireBusy: return "wire_busy";
+    case Counter::kUnroutable: return "unroutable";
     case Counter::kDropNotOurs: return "drop_not_ours";
     case Counter::kDropTruncated: return "drop_truncated";
     case Counter::kDropLength: return "drop_length";

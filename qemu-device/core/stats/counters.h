@@ -27,34 +27,35 @@ enum class Counter : uint32_t {
   kFramesSent,
   kFramesReceived,
   kWireBusy,
+  kUnroutable,  // for another port, and there is no wire or no link
   // Frames and packets dropped on arrival, by reason.
-  kDropNotOurs,      // Ethernet header of somebody else's protocol
-  kDropTruncated,    // shorter than its headers say
-  kDropLength,       // LRH or IPv6 length that disagrees with the frame
+  kDropNotOurs,    // Ethernet header of somebody else's protocol
+  kDropTruncated,  // shorter than its headers say
+  kDropLength,     // LRH or IPv6 length that disagrees with the frame
   kDropVcrc,
   kDropIcrc,
-  kDropHeader,       // version, VL, next header or opcode not understood
-  kDropLid,          // DLID that is not this port's
+  kDropHeader,  // version, VL, next header or opcode not understood
+  kDropLid,     // DLID that is not this port's
   kDropGid,
   kDropPkey,
   kDropNoQp,
   kDropQpState,
   kDropServiceType,
-  kDropSource,       // not from the connected peer
+  kDropSource,  // not from the connected peer
   kDropPathMtu,
   kDropPortDown,
-  kDropGhost,        // acknowledgement of what was never sent, or twice
-  kDropNoResource,   // a duplicate read while the responder's slots are full
+  kDropGhost,       // acknowledgement of what was never sent, or twice
+  kDropNoResource,  // a duplicate read while the responder's slots are full
   // Transport.
   kAcksSent,
   kNaksSent,
   kRnrNaksSent,
   kDuplicateRequests,
   kOutOfSequence,
-  kRetries,          // go-back-N, for whatever reason
+  kRetries,  // go-back-N, for whatever reason
   kTimeouts,
   kRnrRetries,
-  kQpErrors,         // QPs that went to error on their own
+  kQpErrors,  // QPs that went to error on their own
   // Completions and events.
   kCompletions,
   kErrorCompletions,
@@ -62,7 +63,7 @@ enum class Counter : uint32_t {
   kCqOverflows,
   kCompletionsLost,  // on a CQ that had failed
   kEvents,
-  kEventsLost,       // no EQ wanted it, or its EQ was full or gone
+  kEventsLost,  // no EQ wanted it, or its EQ was full or gone
   kInterrupts,
   kDmaErrors,
   kNum

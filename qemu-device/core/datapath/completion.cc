@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB) */
+#include "datapath/completion.h"
+
+#include <cstring>
+#include <utility>
+
+#include "datapath/pipeline.h"
+#include "vcx/regs.h"
+#include "vcx/wqe.h"
+
+namespace vcx {
+namespace {
+
+constexpr uint32_t kCounterMask = 0xffffff;
+// The owner bit lies in the last eight bytes, which are written last and in
+// one piece: software that sees it sees the whole entry.
+constexpr size_t kHeadBytes = sizeof(vcx_cqe) - sizeof(uint64_t);
+
+// Whether counter a lies behind counter b, 24 bits each.
+bool Behind(uint32_t a, uint32_t b) {
+  const uint32_t ahead = (b - a) & kCounterMask;
+  return ahead != 0 && ahead < 1u << 23;
+}
+
+uint32_t UserIndex(const Qp& qp) {
+  return qp.user_index == VCX_QP_NO_USER_INDEX ? 0 : qp.user_index;
+}
+
+}  // namespace
+
+bool Completion::SendDone(Qp& qp, const InflightWqe& wqe) {
+  vcx_cqe cqe{};
+  cqe.byte_count = wqe.length;
+  cqe.sop_qpn = uint32_t{wqe.opcode} << 24 | qp.number;
+  cqe.wqe_counter = wqe.counter;
+  return Write(qp, *qp.send_cq, &cqe, VCX_CQE_REQ,
+               wqe.completion == VCX_WQE_CE_AND_EVENT);
+}
+
+bool Completion::ReceiveDone(Qp& qp, const ReceiveCompletion& done) {
+  vcx_cqe cqe{};
+  cqe.slid = qp.path.dlid;
+  cqe.flags_rqpn = (qp.path.has_grh ? VCX_CQE_GRH_PRESENT : 0) |
+                   uint32_t{qp.path.sl} << 24 | qp.remote_qpn;
+  cqe.imm_inval_pkey = done.imm;
+  cqe.byte_count = done.bytes;
+  cqe.sop_qpn = qp.number;
+  cqe.wqe_counter = done.index;
+  return Write(qp, *qp.recv_cq, &cqe, done.opcode, done.solicited);
+}
+
+bool Completion::SendError(Qp& qp, uint16_t counter, uint8_t opcode,
+                           const Fault& fault) {
+  return Error(qp, *qp.send_cq, VCX_CQE_REQ_ERR, counter, opcode, fault);
+}
+
+bool Completion::ReceiveError(Qp& qp, uint16_t index, const Fault& fault) {
+  return Error(qp, *qp.recv_cq, VCX_CQE_RESP_ERR, index, 0, fault);
+}
+
+bool Completion::Error(Qp& qp, Cq& cq, vcx_cqe_opcode opcode, uint16_t counter,
+                       uint8_t send_opcode, const Fault& fault) {
+  const bool flushed = fault.syndrome == VCX_SYNDROME_FLUSHED;
+  p_.counters.Add(flushed ? Counter::kFlushCompletions
+                          : Counter::kErrorCompletions);
+  const bool send = opcode == VCX_CQE_REQ_ERR;
+  if (flushed)
+    p_.Count(qp, send ? VCX_Q_COUNTER_REQ_CQE_FLUSH_ERROR
+                      : VCX_Q_COUNTER_RESP_CQE_FLUSH_ERROR);
+  else
+    p_.Count(qp,
+             send ? VCX_Q_COUNTER_REQ_CQE_ERROR : VCX_Q_COUNTER_RESP_CQE_ERROR);
+  vcx_err_cqe error{};
+  error.vendor_syndrome = static_cast<uint8_t>(fault.vendor);
+  error.syndrome = static_cast<uint8_t>(fault.syndrome);
+  error.sop_qpn = uint32_t{send_opcode} << 24 | qp.number;
+  error.wqe_counter = counter;
+  vcx_cqe cqe;
+  static_assert(sizeof(cqe) == sizeof(error));
+  std::memcpy(&cqe, &error, sizeof(cqe));
+  // Errors wake those who wait for solicited entries too. (IBA vol.
+  // 1, 11.4.2.2)
+  return Write(qp, cq, &cqe, opcode, true);
+}
+
+bool Completion::Write(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                       bool solicited) {
+  cqe->srqn_uidx = UserIndex(qp);
+  const uint32_t number = cqe->sop_qpn.get() & kCounterMask;
+  Refusal refusal = kFailedBefore;
+  if (!cq.failed) {
+    p_.trace(VCX_TRACE_COMPLETION, cq.number, opcode, number,
+             cqe->wqe_counter.get());
+    if (!HasRoom(cq)) {
+      refusal = kOverrun;
+      p_.counters.Add(Counter::kCqOverflows);
+      p_.Count(qp, VCX_Q_COUNTER_CQ_OVERFLOW);
+      Fail(cq, VCX_CQ_ERROR_OVERRUN);
+    } else if (!Put(cq, cqe, opcode, solicited)) {
+      refusal = kDma;
+      p_.counters.Add(Counter::kDmaErrors);
+      Fail(cq, VCX_CQ_ERROR_ACCESS);
+    } else {
+      p_.counters.Add(Counter::kCompletions);
+      Notify(cq, solicited);
+      return true;
+    }
+  }
+  p_.counters.Add(Counter::kCompletionsLost);
+  p_.trace(VCX_TRACE_COMPLETION_REFUSED, cq.number, number, refusal);
+  if (qp.state != VCX_QP_STATE_ERR)
+    p_.FailQp(qp, VCX_EVENT_WQ_CATASTROPHIC, VCX_EQE_QUEUE_QP);
+  return false;
+}
+
+// The consumer counter is read from its record only when the ring looks full.
+bool Completion::HasRoom(Cq& cq) {
+  if (cq.ignore_overrun) return true;
+  const uint32_t size = 1u << cq.log_size;
+  if (((cq.producer - cq.consumer) & kCounterMask) < size) return true;
+  vcx_be32 word;
+  if (!p_.dma.Read(cq.doorbell_record + VCX_DBR_CQ_CI * sizeof(word), &word,
+                   sizeof(word)))
+    return false;
+  cq.consumer = word.get() & kCounterMask;
+  return ((cq.producer - cq.consumer) & kCounterMask) < size;
+}
+
+bool Completion::Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                     bool solicited) {
+  const uint32_t owner = cq.producer >> cq.log_size & 1;
+  const uint64_t stride = uint64_t{1} << cq.log_stride;
+  // Of a 128-byte entry, this is the second half.
+  const uint64_t at =
+      ((cq.producer & ((1u << cq.log_size) - 1)) + 1) * stride - sizeof(*cqe);
+  cqe->timestamp = p_.host.NowNs();
+  cqe->op_own = VCX_CQE_OP_OWN(opcode, solicited ? 1 : 0, owner);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(cqe);
+  const uint64_t address = cq.ring.Address(at);
+  if (!p_.dma.Write(address, bytes, kHeadBytes) ||
+      !p_.dma.Write(address + kHeadBytes, bytes + kHeadBytes,
+                    sizeof(*cqe) - kHeadBytes))
+    return false;
+  ++cq.producer;
+  return true;
+}
+
+void Completion::Fail(Cq& cq, uint8_t syndrome) {
+  cq.failed = true;
+  vcx_eqe_cq_error error{};
+  error.cqn = cq.number;
+  error.syndrome = syndrome;
+  p_.RaiseEvent(VCX_EVENT_CQ_ERROR, 0, &error, sizeof(error));
+}
+
+// ---- Events
+// ------------------------------------------------------------------
+
+void Completion::Notify(Cq& cq, bool solicited) {
+  cq.last_entry = cq.producer & kCounterMask;
+  if (solicited) cq.last_solicited = cq.last_entry;
+  ++cq.since_event;
+  if (cq.arm == CqArm::kNone) return;
+  if (cq.arm == CqArm::kSolicited && !solicited) return;
+  // Moderation holds the event back until enough have come or the time is up.
+  const bool moderated =
+      cq.moderation_count > 1 && cq.moderation_period_us != 0;
+  if (!moderated || cq.since_event >= cq.moderation_count) return Report(cq);
+  if (!cq.moderation.armed())
+    p_.timers.Arm(cq.moderation,
+                  p_.host.NowNs() + uint64_t{cq.moderation_period_us} * 1000);
+}
+
+void Completion::Report(Cq& cq) {
+  p_.timers.Cancel(cq.moderation);
+  cq.arm = CqArm::kNone;
+  cq.since_event = 0;
+  p_.event.Completion(cq);
+}
+
+void Completion::Arm(Cq& cq, uint32_t consumer, CqArm arm) {
+  cq.consumer = consumer;
+  // Waiting for any entry is the wider wish; it is not narrowed.
+  if (cq.arm != CqArm::kNext) cq.arm = arm;
+  const uint32_t last =
+      cq.arm == CqArm::kNext ? cq.last_entry : cq.last_solicited;
+  if (Behind(consumer, last)) Report(cq);
+}
+
+void Completion::ModerationExpired(Cq& cq) {
+  if (cq.arm != CqArm::kNone) Report(cq);
+}
+
+void Completion::ModerationChanged(Cq& cq) {
+  // What was held back under the old rule is reported now.
+  if (cq.moderation.armed()) ModerationExpired(cq);
+}
+
+void Completion::Forget(Cq& cq) { p_.timers.Cancel(cq.moderation); }
+
+// The RESIZE entry is the last of the old ring and takes a number, so that
+// software can find its way; it has no place in the new one.
+bool Completion::Resize(Cq& cq, GuestBuffer ring, uint8_t log_size) {
+  vcx_cqe cqe{};
+  cqe.sop_qpn = cq.number;
+  if (cq.failed || !HasRoom(cq) || !Put(cq, &cqe, VCX_CQE_RESIZE, false))
+    return false;
+  cq.ring = std::move(ring);
+  cq.log_size = log_size;
+  Notify(cq, false);
+  return true;
+}
+
+}  // namespace vcx

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB) */
+// completion.h - stage 9: completion queue entries, overflow, arming and
+// moderation. (IBA vol. 1, 11.4.2; PRM: Completion Queues)
+#ifndef VCX_CORE_DATAPATH_COMPLETION_H_
+#define VCX_CORE_DATAPATH_COMPLETION_H_
+
+#include <cstdint>
+
+#include "datapath/send_queue.h"
+#include "resource/cq.h"
+#include "resource/qp.h"
+#include "vcx/cqe.h"
+
+namespace vcx {
+
+class Pipeline;
+
+struct ReceiveCompletion {
+  vcx_cqe_opcode opcode;
+  uint16_t index;  // of the receive WQE
+  uint32_t bytes;
+  uint32_t imm;
+  bool solicited;
+};
+
+class Completion {
+ public:
+  explicit Completion(Pipeline& p) : p_(p) {}
+
+  // Each writes an entry. False: the CQ takes none any more, and the QP has
+  // failed for it.
+  bool SendDone(Qp& qp, const InflightWqe& wqe);
+  bool SendError(Qp& qp, uint16_t counter, uint8_t opcode, const Fault& fault);
+  bool ReceiveDone(Qp& qp, const ReceiveCompletion& done);
+  bool ReceiveError(Qp& qp, uint16_t index, const Fault& fault);
+
+  // The CQ reports the next entry of this sort beyond `consumer`, at once if
+  // it is there.
+  void Arm(Cq& cq, uint32_t consumer, CqArm arm);
+
+  bool Resize(Cq& cq, GuestBuffer ring, uint8_t log_size);
+  void ModerationExpired(Cq& cq);
+  void ModerationChanged(Cq& cq);
+  void Forget(Cq& cq);
+
+ private:
+  enum Refusal : uint64_t { kOverrun = 1, kDma = 2, kFailedBefore = 3 };
+
+  bool Write(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+             bool solicited);
+  bool Error(Qp& qp, Cq& cq, vcx_cqe_opcode opcode, uint16_t counter,
+             uint8_t send_opcode, const Fault& fault);
+  bool HasRoom(Cq& cq);
+  bool Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode, bool solicited);
+  void Fail(Cq& cq, uint8_t syndrome);
+  void Notify(Cq& cq, bool solicited);
+  void Report(Cq& cq);
+
+  Pipeline& p_;
+};
+
+}  // namespace vcx
+
+#endif  // VCX_CORE_DATAPATH_COMPLETION_H_

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB) */
+#include "datapath/responder.h"
+
+#include <algorithm>
+
+#include "datapath/pipeline.h"
+
+namespace vcx {
+namespace {
+
+using Message = ResponderState::Message;
+
+}  // namespace
+
+void Responder::Handle(Qp& qp, const Packet& packet) {
+  const Verdict verdict = Judge(qp, packet);
+  p_.trace(VCX_TRACE_RESPONDER, qp.number, packet.opcode, packet.psn.value(),
+           static_cast<uint64_t>(verdict));
+  switch (verdict) {
+    case Verdict::kApply: Apply(qp, packet); break;
+    case Verdict::kIgnore: p_.counters.Add(Counter::kDropQpState); break;
+    case Verdict::kDuplicate: Duplicate(qp, packet); break;
+    case Verdict::kOutOfSequence:
+      p_.counters.Add(Counter::kOutOfSequence);
+      p_.Count(qp, VCX_Q_COUNTER_OUT_OF_SEQUENCE);
+      if (!qp.responder.nak_sent) p_.responses.OweNak(qp, kNakSequence);
+      break;
+    case Verdict::kBadSequence:
+    case Verdict::kBadLength:
+    case Verdict::kNotAllowed:
+    case Verdict::kTooManyReads:
+      p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_INVALID_REQUEST);
+      p_.responses.OweFatalNak(qp, kNakInvalidRequest);
+      break;
+    case Verdict::kBadKey:
+      p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_ACCESS_ERRORS);
+      p_.responses.OweFatalNak(qp, kNakRemoteAccess);
+      break;
+  }
+}
+
+// ---- Judging: pure, in the order of IBA vol. 1, figure 81 ------------------
+
+Verdict Responder::Judge(const Qp& qp, const Packet& packet) const {
+  const ResponderState& r = qp.responder;
+  if (r.dead) return Verdict::kIgnore;
+  const int32_t ahead = packet.psn.Ahead(r.expected);
+  if (ahead < 0) return Verdict::kDuplicate;
+  if (ahead > 0) return Verdict::kOutOfSequence;
+  const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
+  Verdict verdict = JudgeSequence(qp, info);
+  if (verdict == Verdict::kApply) verdict = JudgeLength(qp, packet, info);
+  if (verdict == Verdict::kApply) verdict = JudgeRights(qp, packet, info);
+  return verdict;
+}
+
+Verdict Responder::JudgeSequence(const Qp& qp, const OpcodeInfo& info) const {
+  const Message message = qp.responder.message;
+  if (info.first)
+    return message == Message::kNone ? Verdict::kApply : Verdict::kBadSequence;
+  const Message needed =
+      info.kind == PacketKind::kSend ? Message::kSend : Message::kWrite;
+  return message == needed ? Verdict::kApply : Verdict::kBadSequence;
+}
+
+Verdict Responder::JudgeLength(const Qp& qp, const Packet& packet,
+                               const OpcodeInfo& info) const {
+  const ResponderState& r = qp.responder;
+  const uint32_t bytes = packet.payload.length;
+  const uint64_t room = uint64_t{packet.psns} << qp.log_mtu;
+  if (info.kind == PacketKind::kReadRequest)
+    return packet.dma_length <= 1u << qp.log_msg_max ? Verdict::kApply
+                                                     : Verdict::kBadLength;
+  // First and middle packets are full, the last of several has something.
+  if (!info.last && bytes != room) return Verdict::kBadLength;
+  if (bytes > room || (info.last && !info.first && bytes == 0))
+    return Verdict::kBadLength;
+  if (info.kind == PacketKind::kSend) {
+    const uint64_t total = (info.first ? 0 : r.received) + uint64_t{bytes};
+    return total <= 1u << qp.log_msg_max ? Verdict::kApply
+                                         : Verdict::kBadLength;
+  }
+  const uint32_t left = info.first ? packet.dma_length : r.left;
+  if (left > 1u << qp.log_msg_max) return Verdict::kBadLength;
+  const bool fits = info.last ? bytes == left : bytes < left;
+  return fits ? Verdict::kApply : Verdict::kBadLength;
+}
+
+Verdict Responder::JudgeRights(const Qp& qp, const Packet& packet,
+                               const OpcodeInfo& info) const {
+  const ResponderState& r = qp.responder;
+  if (info.kind == PacketKind::kWrite) {
+    if (!qp.remote_write) return Verdict::kNotAllowed;
+    if (!info.first) return Verdict::kApply;
+    return p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
+                               Access::kRemoteWrite) == VCX_VENDOR_NONE
+               ? Verdict::kApply
+               : Verdict::kBadKey;
+  }
+  if (info.kind == PacketKind::kReadRequest) {
+    if (!qp.remote_read) return Verdict::kNotAllowed;
+    if (r.reads >= 1u << qp.log_rra_max) return Verdict::kTooManyReads;
+    return p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
+                               Access::kRemoteRead) == VCX_VENDOR_NONE
+               ? Verdict::kApply
+               : Verdict::kBadKey;
+  }
+  return Verdict::kApply;
+}
+
+// ---- Applying
+// ----------------------------------------------------------------
+
+void Responder::Apply(Qp& qp, const Packet& packet) {
+  ResponderState& r = qp.responder;
+  const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
+  if (info.kind == PacketKind::kReadRequest) return ApplyRead(qp, packet);
+
+  const bool applied = info.kind == PacketKind::kSend
+                           ? ApplySend(qp, packet, info)
+                           : ApplyWrite(qp, packet, info);
+  if (!applied) return;
+  r.nak_sent = false;
+  r.expected = r.expected + packet.psns;
+  if (info.last) {
+    r.msn = (r.msn + 1) & Psn::kMask;
+    r.message = Message::kNone;
+  }
+  if (packet.ack_request) p_.responses.OweAck(qp, r.expected - 1);
+}
+
+// False: it was not applied, and what is owed for that is owed.
+bool Responder::ApplySend(Qp& qp, const Packet& packet,
+                          const OpcodeInfo& info) {
+  ResponderState& r = qp.responder;
+  if (info.first) {
+    const ReceiveQueue::Result taken = p_.receive_queue.Take(qp);
+    if (taken == ReceiveQueue::Result::kEmpty) {
+      p_.responses.OweRnrNak(qp);
+      return false;
+    }
+    if (taken == ReceiveQueue::Result::kFailed) {
+      p_.responses.OweFatalNak(qp, kNakRemoteOperation);
+      return false;
+    }
+    r.message = Message::kSend;
+    r.received = 0;
+  }
+  Fault fault;
+  if (!p_.receive_queue.Scatter(qp, r.received, packet.payload, &fault)) {
+    FailReceive(qp, fault,
+                fault.syndrome == VCX_SYNDROME_LOCAL_LENGTH
+                    ? kNakInvalidRequest
+                    : kNakRemoteOperation);
+    return false;
+  }
+  r.received += packet.payload.length;
+  if (!info.last) return true;
+  r.rq_taken = false;
+  return p_.completion.ReceiveDone(
+      qp, {.opcode = info.imm ? VCX_CQE_RESP_SEND_IMM : VCX_CQE_RESP_SEND,
+           .index = r.rq_current,
+           .bytes = r.received,
+           .imm = packet.imm,
+           .solicited = packet.solicited});
+}
+
+bool Responder::ApplyWrite(Qp& qp, const Packet& packet,
+                           const OpcodeInfo& info) {
+  ResponderState& r = qp.responder;
+  const uint64_t va = info.first ? packet.va : r.va;
+  const uint32_t rkey = info.first ? packet.rkey : r.rkey;
+  const uint32_t left = info.first ? packet.dma_length : r.left;
+  const uint32_t bytes = packet.payload.length;
+  // The receive WQE that an immediate needs comes first: without it nothing
+  // of this packet may have happened.
+  if (info.imm) {
+    const ReceiveQueue::Result taken = p_.receive_queue.Take(qp);
+    if (taken == ReceiveQueue::Result::kEmpty) {
+      p_.responses.OweRnrNak(qp);
+      return false;
+    }
+    if (taken == ReceiveQueue::Result::kFailed) {
+      p_.responses.OweFatalNak(qp, kNakRemoteOperation);
+      return false;
+    }
+  }
+  segments_.clear();
+  // Checked again for each packet: the key may be gone since the first.
+  if (p_.translator.Translate(qp, rkey, va, bytes, Access::kRemoteWrite,
+                              &segments_) != VCX_VENDOR_NONE) {
+    p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_ACCESS_ERRORS);
+    p_.responses.OweFatalNak(qp, kNakRemoteAccess);
+    return false;
+  }
+  if (!CopyToGuest(p_.dma, segments_, packet.payload)) {
+    p_.counters.Add(Counter::kDmaErrors);
+    p_.responses.OweFatalNak(qp, kNakRemoteOperation);
+    return false;
+  }
+  r.message = Message::kWrite;
+  r.va = va + bytes;
+  r.rkey = rkey;
+  r.left = left - bytes;
+  if (info.first) {
+    r.received = 0;
+    p_.Count(qp, VCX_Q_COUNTER_RX_WRITE_REQUESTS);
+  }
+  r.received += bytes;
+  if (!info.imm) return true;
+  r.rq_taken = false;
+  return p_.completion.ReceiveDone(qp, {.opcode = VCX_CQE_RESP_WRITE_IMM,
+                                        .index = r.rq_current,
+                                        .bytes = r.received,
+                                        .imm = packet.imm,
+                                        .solicited = packet.solicited});
+}
+
+void Responder::ApplyRead(Qp& qp, const Packet& packet) {
+  ResponderState& r = qp.responder;
+  const uint32_t length = packet.dma_length;
+  const uint32_t psns =
+      length == 0 ? 1
+                  : static_cast<uint32_t>((uint64_t{length} + qp.mtu() - 1) >>
+                                          qp.log_mtu);
+  const uint32_t msn = (r.msn + 1) & Psn::kMask;
+  if (!p_.responses.Owe(qp, {.kind = Response::Kind::kRead,
+                             .syndrome = kAethAck | kAethNoCredits,
+                             .fatal = false,
+                             .psn = packet.psn,
+                             .msn = msn,
+                             .rkey = packet.rkey,
+                             .va = packet.va,
+                             .left = length,
+                             .first = true}))
+    return;
+  p_.Count(qp, VCX_Q_COUNTER_RX_READ_REQUESTS);
+  r.msn = msn;
+  r.nak_sent = false;
+  r.expected = packet.psn + psns;
+}
+
+// A request that was applied before: its answer was lost or is late. Writes
+// and sends are acknowledged again, reads are executed again.
+// (IBA vol. 1, 9.7.4.1.3)
+void Responder::Duplicate(Qp& qp, const Packet& packet) {
+  ResponderState& r = qp.responder;
+  p_.counters.Add(Counter::kDuplicateRequests);
+  p_.Count(qp, VCX_Q_COUNTER_DUPLICATE_REQUEST);
+  const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
+  if (info.kind != PacketKind::kReadRequest) {
+    if (packet.ack_request) p_.responses.OweAck(qp, r.expected - 1);
+    return;
+  }
+  // All of it must lie in what was answered before.
+  const uint64_t psns =
+      packet.dma_length == 0
+          ? 1
+          : (uint64_t{packet.dma_length} + qp.mtu() - 1) >> qp.log_mtu;
+  const auto behind = static_cast<uint32_t>(-packet.psn.Ahead(r.expected));
+  const bool known =
+      psns <= behind && qp.remote_read && r.reads < 1u << qp.log_rra_max &&
+      p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
+                          Access::kRemoteRead) == VCX_VENDOR_NONE;
+  if (!known) {
+    p_.counters.Add(Counter::kDropNoResource);
+    return;
+  }
+  p_.responses.Owe(qp, {.kind = Response::Kind::kRead,
+                        .syndrome = kAethAck | kAethNoCredits,
+                        .fatal = false,
+                        .psn = packet.psn,
+                        .msn = r.msn,
+                        .rkey = packet.rkey,
+                        .va = packet.va,
+                        .left = packet.dma_length,
+                        .first = true});
+}
+
+void Responder::FailReceive(Qp& qp, const Fault& fault, uint8_t nak_syndrome) {
+  qp.responder.rq_taken = false;
+  p_.Count(qp, fault.syndrome == VCX_SYNDROME_LOCAL_LENGTH
+                   ? VCX_Q_COUNTER_RESP_LOCAL_LENGTH_ERROR
+                   : VCX_Q_COUNTER_RESP_LOCAL_PROTECTION);
+  p_.completion.ReceiveError(qp, qp.responder.rq_current, fault);
+  p_.responses.OweFatalNak(qp, nak_syndrome);
+}
+
+}  // namespace vcx

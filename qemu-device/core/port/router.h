@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB) */
+// router.h - stage 5, where a packet goes: to a QP of this device by
+// reference, or to the link.
+#ifndef VCX_CORE_PORT_ROUTER_H_
+#define VCX_CORE_PORT_ROUTER_H_
+
+#include <cstdint>
+
+#include "port/port.h"
+#include "resource/qp.h"
+#include "stats/counters.h"
+#include "wire/wire.h"
+
+namespace vcx {
+
+class Ingress;
+
+// The loopback wire: the peer is on this device, its memory is at hand, and a
+// packet may carry many MTUs.
+class LoopbackWire final : public Wire {
+ public:
+  LoopbackWire(Ingress& ingress, Counters& counters)
+      : ingress_(ingress), counters_(counters) {}
+
+  uint32_t MaxPayload(uint32_t mtu) const override;
+  SendResult Send(const Packet& packet) override;
+
+ private:
+  Ingress& ingress_;
+  Counters& counters_;
+};
+
+class Router {
+ public:
+  Router(const Port& port, Ingress& ingress, Counters& counters, Wire& link)
+      : port_(port), loopback_(ingress, counters), link_(link) {}
+
+  Wire& WireFor(const AddressPath& path) {
+    const bool local = path.force_loopback || path.dlid == port_.lid();
+    return local ? static_cast<Wire&>(loopback_) : link_;
+  }
+
+  // Fills in the local route, the GRH and the P_Key of a packet of this QP.
+  void Address(const Qp& qp, Packet* packet) const;
+
+ private:
+  const Port& port_;
+  LoopbackWire loopback_;
+  Wire& link_;
+};
+
+}  // namespace vcx
+
+#endif  // VCX_CORE_PORT_ROUTER_H_
