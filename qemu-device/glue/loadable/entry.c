@@ -21,11 +21,18 @@ vcx_device_load_fn vcx_device_load;
 
 /*
  * The build-id says which binary this is; this says that the headers used to
- * compile the device belong to it.
+ * compile the device belong to it. QEMU's description of a PCI device for
+ * migration has the offset of a member that lies behind all of DeviceState and
+ * most of PCIDevice.
  */
 static bool vcx_headers_fit(void)
 {
-    if (object_type_get_instance_size(TYPE_PCI_DEVICE) == sizeof(PCIDevice)) {
+    const VMStateField *field = vmstate_pci_device.fields;
+
+    while (field->name && strcmp(field->name, "irq_state") != 0) {
+        field++;
+    }
+    if (field->name && field->offset == offsetof(PCIDevice, irq_state)) {
         return true;
     }
     error_report("vcx: this device was compiled with headers that do not "
