@@ -67,14 +67,14 @@ def network_args(options, wires, vm):
     number, args = vm.number, []
     if options.count > 1:
         args += wires['mgmt'].netdev(number)
-        args += ['-device', 'virtio-net-pci,netdev=mgmt,mac=' + mac(0, number)]
+        args += ['-device', 'virtio-net-pci,romfile=,netdev=mgmt,mac=' + mac(0, number)]
     rdma = options.wire or options.device == 'rxe'
     if rdma and options.device != 'none':
         args += wires['rdma'].netdev(number)
         if options.pcap:
             args += ['-object', 'filter-dump,id=dump,netdev=rdma,file=%s/wire.pcap' % vm.dir]
     if options.device == 'rxe':
-        args += ['-device', 'virtio-net-pci,netdev=rdma,host_mtu=9000,mac=' + mac(1, number)]
+        args += ['-device', 'virtio-net-pci,romfile=,netdev=rdma,host_mtu=9000,mac=' + mac(1, number)]
     elif options.device == 'vcx':
         device = 'vcx,id=vcx,bus=rp1,guid=%s,lid=%d' % (port_guid(number), number)
         if rdma:

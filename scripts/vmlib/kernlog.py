@@ -7,7 +7,7 @@ import re
 COMPLAINTS = re.compile('|'.join((
     r'\bWARNING: ', r'\bBUG: ', r'kernel BUG at', r'\bOops: ', r'Call Trace:',
     r'general protection fault', r'Kernel panic', r'double fault',
-    r'stack segment fault', r'unable to handle', r'invalid opcode:',
+    r'stack segment fault', r'[uU]nable to handle', r'invalid opcode:',
     r'KASAN:', r'KCSAN:', r'KFENCE:', r'UBSAN:', r'kmemleak: [1-9]',
     r'unreferenced object', r'refcount_t: ', r'possible .* locking dependency',
     r'possible recursive locking', r'inconsistent lock state',
@@ -20,15 +20,15 @@ COMPLAINTS = re.compile('|'.join((
     r'sysfs: cannot create duplicate', r'kobject.*tried to init an initialized',
     r'DMA-API: ', r'irq \d+: nobody cared', r'NETDEV WATCHDOG',
     r'ib_device.*(leaked|still in use)', r'restrack:.*leak',
-    r'mlx5_core.*(health (compromised|recovery)|device.s health|'
+    r'mlx5_core(?i:.*(health (compromised|recovery)|device.s health|'
     r'assert_(var|exit_ptr)|firmware (fatal|internal) error|synd(rome)? 0x[1-9a-f]|'
-    r'(timeout|leak)\b.*command|will cause a leak|reclaim.*fail)',
-)), re.IGNORECASE)
+    r'(timeout|leak)\b.*command|will cause a leak|reclaim.*fail))',
+)))
 
 # The kernel's level and time, as a console prints them: "[    1.234567] ".
 TIME = re.compile(r'^\s*\[\s*\d+\.\d+\]\s?')
 
-# /dev/kmsg writes a byte that is not printable, a tab for instance, so: \\x09.
+# /dev/kmsg writes a byte that is not printable, a tab for instance, so: \x09.
 ESCAPE = re.compile(r'\\x([0-9a-f]{2})')
 
 

@@ -184,7 +184,10 @@ class Vm:
         """Wait until the host has what the kernel has logged up to now."""
         self._marks += 1
         mark = 'vcx-harness-mark-%d-' % self._marks
-        self.agent.send('mark ' + mark)
+        try:
+            self.agent.send('mark ' + mark)
+        except VmDied:              # while we were asking
+            return
         end = time.monotonic() + 5
         while mark not in self._read(self.share + '/kmsg') and time.monotonic() < end:
             if not self.alive():
