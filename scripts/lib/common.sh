@@ -9,6 +9,13 @@ VCX_ME=$(basename "$0")
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 umask 022
 
+# A bare chroot has no /proc, without which bash has no <(...), and much else in
+# a build fails in ways that are hard to understand.
+[ -e /proc/self ] || mount -t proc proc /proc || {
+	echo "$VCX_ME: /proc is missing and cannot be mounted; mount it first" >&2
+	exit 1
+}
+
 # A progress line, with the seconds since the script began. Progress goes to
 # standard error, so that a script may print a result that others read.
 say() {

@@ -32,4 +32,6 @@ make_root() {
 	rm -rf "$root.log" "$root"/etc/apt "$root"/var/lib/apt "$root"/var/cache \
 		"$root"/var/log/* "$root"/usr/share/locale
 	mkdir -p "$root/var/cache"
+	# mmdebstrap took these from the host.
+	rm -f "$root/etc/resolv.conf" "$root/etc/hostname"
 }

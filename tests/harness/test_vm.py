@@ -9,7 +9,7 @@ import time
 import pytest
 
 from vmlib import (CommandFailed, KernelComplaint, Options, VmDied, VmError, VmGroup,
-                   VmTimeout, cli)
+                   VmTimeout, accel, artifacts, cli, command)
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
@@ -197,3 +197,25 @@ def test_a_wrong_request_is_refused():
 def test_programs_are_told_from_options(words, options, programs):
     """A program's own options are not ours."""
     assert cli.split_programs(words) == (options, programs)
+
+
+def test_kvm_is_judged_by_a_guest_that_boots(monkeypatch):
+    """The probe's kernel gets far enough, here under TCG in KVM's place; a QEMU
+    that hangs is ended and means no."""
+    image = artifacts.guest_image('trixie')
+    monkeypatch.setattr(accel, 'accel_args', lambda _: command.accel_args('tcg'))
+    monkeypatch.setattr(accel, 'PROBE_SECONDS', 120)
+    assert accel.boots_with_kvm('qemu-system-x86_64', image)
+    monkeypatch.setattr(accel, 'accel_args', lambda _: ['-S'])
+    monkeypatch.setattr(accel, 'PROBE_SECONDS', 1)
+    assert not accel.boots_with_kvm('qemu-system-x86_64', image)
+
+
+def test_the_accelerator_can_be_chosen(monkeypatch):
+    """By option, else by environment; wrong words are refused."""
+    monkeypatch.setenv('VCX_ACCEL', 'tcg')
+    assert accel.choose('auto', None) == 'tcg'
+    assert accel.choose('kvm', None) == 'kvm'
+    monkeypatch.setenv('VCX_ACCEL', 'fast')
+    with pytest.raises(VmError):
+        accel.choose('auto', None)
