@@ -4,6 +4,7 @@
 #ifndef VCX_CORE_CONFIG_H_
 #define VCX_CORE_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "vcx_core.h"
@@ -33,7 +34,13 @@ struct Limits {
   uint16_t max_counter_sets = 64;
 };
 
-// From the configuration's counts; they were validated by vcx_core_new().
+// The configuration's defaults. The GUID is for the caller to set.
+void InitConfig(vcx_core_config* config);
+
+// False when a member is out of its limits; error[] then has the sentence.
+bool CheckConfig(const vcx_core_config& config, char* error, size_t error_len);
+
+// From the counts of a checked configuration.
 Limits LimitsFromConfig(const vcx_core_config& config);
 
 }  // namespace vcx
