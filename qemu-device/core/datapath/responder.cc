@@ -13,26 +13,26 @@ using Message = ResponderState::Message;
 }  // namespace
 
 void Responder::Handle(Qp& qp, const Packet& packet) {
-  const Verdict verdict = Judge(qp, packet);
+  const PacketVerdict verdict = Judge(qp, packet);
   p_.trace(VCX_TRACE_RESPONDER, qp.number, packet.opcode, packet.psn.value(),
            static_cast<uint64_t>(verdict));
   switch (verdict) {
-    case Verdict::kApply: Apply(qp, packet); break;
-    case Verdict::kIgnore: p_.counters.Add(Counter::kDropQpState); break;
-    case Verdict::kDuplicate: Duplicate(qp, packet); break;
-    case Verdict::kOutOfSequence:
+    case PacketVerdict::kApply: Apply(qp, packet); break;
+    case PacketVerdict::kIgnore: p_.counters.Add(Counter::kDropQpState); break;
+    case PacketVerdict::kDuplicate: Duplicate(qp, packet); break;
+    case PacketVerdict::kOutOfSequence:
       p_.counters.Add(Counter::kOutOfSequence);
       p_.Count(qp, VCX_Q_COUNTER_OUT_OF_SEQUENCE);
       if (!qp.responder.nak_sent) p_.responses.OweNak(qp, kNakSequence);
       break;
-    case Verdict::kBadSequence:
-    case Verdict::kBadLength:
-    case Verdict::kNotAllowed:
-    case Verdict::kTooManyReads:
+    case PacketVerdict::kBadSequence:
+    case PacketVerdict::kBadLength:
+    case PacketVerdict::kNotAllowed:
+    case PacketVerdict::kTooManyReads:
       p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_INVALID_REQUEST);
       p_.responses.OweFatalNak(qp, kNakInvalidRequest);
       break;
-    case Verdict::kBadKey:
+    case PacketVerdict::kBadKey:
       p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_ACCESS_ERRORS);
       p_.responses.OweFatalNak(qp, kNakRemoteAccess);
       break;
@@ -41,71 +41,75 @@ void Responder::Handle(Qp& qp, const Packet& packet) {
 
 // ---- Judging: pure, in the order of IBA vol. 1, figure 81 ------------------
 
-Verdict Responder::Judge(const Qp& qp, const Packet& packet) const {
+PacketVerdict Responder::Judge(const Qp& qp, const Packet& packet) const {
   const ResponderState& r = qp.responder;
-  if (r.dead) return Verdict::kIgnore;
+  if (r.dead) return PacketVerdict::kIgnore;
   const int32_t ahead = packet.psn.Ahead(r.expected);
-  if (ahead < 0) return Verdict::kDuplicate;
-  if (ahead > 0) return Verdict::kOutOfSequence;
+  if (ahead < 0) return PacketVerdict::kDuplicate;
+  if (ahead > 0) return PacketVerdict::kOutOfSequence;
   const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
-  Verdict verdict = JudgeSequence(qp, info);
-  if (verdict == Verdict::kApply) verdict = JudgeLength(qp, packet, info);
-  if (verdict == Verdict::kApply) verdict = JudgeRights(qp, packet, info);
+  PacketVerdict verdict = JudgeSequence(qp, info);
+  if (verdict == PacketVerdict::kApply) verdict = JudgeLength(qp, packet, info);
+  if (verdict == PacketVerdict::kApply) verdict = JudgeRights(qp, packet, info);
   return verdict;
 }
 
-Verdict Responder::JudgeSequence(const Qp& qp, const OpcodeInfo& info) const {
+PacketVerdict Responder::JudgeSequence(const Qp& qp,
+                                       const OpcodeInfo& info) const {
   const Message message = qp.responder.message;
   if (info.first)
-    return message == Message::kNone ? Verdict::kApply : Verdict::kBadSequence;
+    return message == Message::kNone ? PacketVerdict::kApply
+                                     : PacketVerdict::kBadSequence;
   const Message needed =
       info.kind == PacketKind::kSend ? Message::kSend : Message::kWrite;
-  return message == needed ? Verdict::kApply : Verdict::kBadSequence;
+  return message == needed ? PacketVerdict::kApply
+                           : PacketVerdict::kBadSequence;
 }
 
-Verdict Responder::JudgeLength(const Qp& qp, const Packet& packet,
-                               const OpcodeInfo& info) const {
+PacketVerdict Responder::JudgeLength(const Qp& qp, const Packet& packet,
+                                     const OpcodeInfo& info) const {
   const ResponderState& r = qp.responder;
   const uint32_t bytes = packet.payload.length;
   const uint64_t room = uint64_t{packet.psns} << qp.log_mtu;
   if (info.kind == PacketKind::kReadRequest)
-    return packet.dma_length <= 1u << qp.log_msg_max ? Verdict::kApply
-                                                     : Verdict::kBadLength;
+    return packet.dma_length <= 1u << qp.log_msg_max
+               ? PacketVerdict::kApply
+               : PacketVerdict::kBadLength;
   // First and middle packets are full, the last of several has something.
-  if (!info.last && bytes != room) return Verdict::kBadLength;
+  if (!info.last && bytes != room) return PacketVerdict::kBadLength;
   if (bytes > room || (info.last && !info.first && bytes == 0))
-    return Verdict::kBadLength;
+    return PacketVerdict::kBadLength;
   if (info.kind == PacketKind::kSend) {
     const uint64_t total = (info.first ? 0 : r.received) + uint64_t{bytes};
-    return total <= 1u << qp.log_msg_max ? Verdict::kApply
-                                         : Verdict::kBadLength;
+    return total <= 1u << qp.log_msg_max ? PacketVerdict::kApply
+                                         : PacketVerdict::kBadLength;
   }
   const uint32_t left = info.first ? packet.dma_length : r.left;
-  if (left > 1u << qp.log_msg_max) return Verdict::kBadLength;
+  if (left > 1u << qp.log_msg_max) return PacketVerdict::kBadLength;
   const bool fits = info.last ? bytes == left : bytes < left;
-  return fits ? Verdict::kApply : Verdict::kBadLength;
+  return fits ? PacketVerdict::kApply : PacketVerdict::kBadLength;
 }
 
-Verdict Responder::JudgeRights(const Qp& qp, const Packet& packet,
-                               const OpcodeInfo& info) const {
+PacketVerdict Responder::JudgeRights(const Qp& qp, const Packet& packet,
+                                     const OpcodeInfo& info) const {
   const ResponderState& r = qp.responder;
   if (info.kind == PacketKind::kWrite) {
-    if (!qp.remote_write) return Verdict::kNotAllowed;
-    if (!info.first) return Verdict::kApply;
+    if (!qp.remote_write) return PacketVerdict::kNotAllowed;
+    if (!info.first) return PacketVerdict::kApply;
     return p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
                                Access::kRemoteWrite) == VCX_VENDOR_NONE
-               ? Verdict::kApply
-               : Verdict::kBadKey;
+               ? PacketVerdict::kApply
+               : PacketVerdict::kBadKey;
   }
   if (info.kind == PacketKind::kReadRequest) {
-    if (!qp.remote_read) return Verdict::kNotAllowed;
-    if (r.reads >= 1u << qp.log_rra_max) return Verdict::kTooManyReads;
+    if (!qp.remote_read) return PacketVerdict::kNotAllowed;
+    if (r.reads >= 1u << qp.log_rra_max) return PacketVerdict::kTooManyReads;
     return p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
                                Access::kRemoteRead) == VCX_VENDOR_NONE
-               ? Verdict::kApply
-               : Verdict::kBadKey;
+               ? PacketVerdict::kApply
+               : PacketVerdict::kBadKey;
   }
-  return Verdict::kApply;
+  return PacketVerdict::kApply;
 }
 
 // ---- Applying

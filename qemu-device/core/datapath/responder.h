@@ -16,7 +16,7 @@ namespace vcx {
 class Pipeline;
 
 // What the responder thinks of a request packet.
-enum class Verdict : uint8_t {
+enum class PacketVerdict : uint8_t {
   kApply,
   kIgnore,  // the QP takes no more requests
   kDuplicate,
@@ -36,12 +36,12 @@ class Responder {
   void Handle(Qp& qp, const Packet& packet);
 
  private:
-  Verdict Judge(const Qp& qp, const Packet& packet) const;
-  Verdict JudgeSequence(const Qp& qp, const OpcodeInfo& info) const;
-  Verdict JudgeLength(const Qp& qp, const Packet& packet,
-                      const OpcodeInfo& info) const;
-  Verdict JudgeRights(const Qp& qp, const Packet& packet,
-                      const OpcodeInfo& info) const;
+  PacketVerdict Judge(const Qp& qp, const Packet& packet) const;
+  PacketVerdict JudgeSequence(const Qp& qp, const OpcodeInfo& info) const;
+  PacketVerdict JudgeLength(const Qp& qp, const Packet& packet,
+                            const OpcodeInfo& info) const;
+  PacketVerdict JudgeRights(const Qp& qp, const Packet& packet,
+                            const OpcodeInfo& info) const;
 
   void Apply(Qp& qp, const Packet& packet);
   bool ApplySend(Qp& qp, const Packet& packet, const OpcodeInfo& info);
