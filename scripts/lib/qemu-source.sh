@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
 # shellcheck shell=bash
 # The installed QEMU, its source package and what the device needs of it.
-# Source common.sh first.
+# Source common.sh and build-core.sh first.
 
 # qemu_find: the installed binary and the source package it was built from.
 # Sets QEMU_BIN, QEMU_SOURCE (a name), QEMU_VERSION and QEMU_BUILD_ID.
@@ -75,16 +75,6 @@ qemu_unpack() {
 	rm -f "$1.log"
 }
 
-# qemu_log_or_die LOG SENTENCE COMMAND...
-qemu_log_or_die() {
-	local log=$1 sentence=$2
-	shift 2
-	"$@" >"$log" 2>&1 || {
-		tail -n 30 "$log" >&2
-		die "$sentence; the end of its messages is above"
-	}
-}
-
 # qemu_configure_options SOURCE: the least that is useful, one option a line.
 # Nothing here may change a structure that the device sees.
 qemu_configure_options() {
@@ -104,9 +94,9 @@ qemu_headers_into() {
 	qemu_unpack "$source"
 	mkdir "$build"
 	mapfile -t options < <(qemu_configure_options "$source")
-	(cd "$build" && qemu_log_or_die "$temp/log" "QEMU's configure failed" \
+	(cd "$build" && run_logged "$temp/log" "QEMU's configure failed" \
 		../unpacked/configure "${options[@]}" --enable-modules)
-	qemu_log_or_die "$temp/log" "cannot generate QEMU's headers" \
+	run_logged "$temp/log" "cannot generate QEMU's headers" \
 		ninja -C "$build" config-poison.h qapi/qapi-builtin-types.h
 	mkdir -p "$temp/source/scripts" "$temp/build/qapi" "$temp/source/tcg"
 	cp -a "$source/include" "$source/linux-headers" "$source/trace" "$temp/source/"
@@ -128,5 +118,6 @@ qemu_headers() {
 		qemu_download
 	fi
 	cached "qemu-headers-$key" qemu_headers_into
+	# shellcheck disable=SC2034 # the result
 	QEMU_HEADERS=$CACHED
 }
