@@ -119,7 +119,7 @@ static int vcx_cq_create_cmd(struct ibv_context *ibctx, struct vcx_cq *cq,
 
 	cmd.buf_addr = (uintptr_t)cq->ring.buf.addr;
 	cmd.db_addr = (uintptr_t)cq->dbrec;
-	cmd.log_cqes = ilog32(cq->ring.num_cqes - 1);
+	cmd.log_cqes = vcx_log2(cq->ring.num_cqes);
 	err = ibv_cmd_create_cq_ex(ibctx, attr, &cq->vcq, &cmd.ibv_cmd,
 				   sizeof(cmd), &resp.ibv_resp, sizeof(resp),
 				   0);
@@ -306,7 +306,7 @@ int vcx_resize_cq(struct ibv_cq *ibcq, int cqe)
 		goto out_unlock;
 
 	cmd.buf_addr = (uintptr_t)ring.buf.addr;
-	cmd.log_cqes = ilog32(ring.num_cqes - 1);
+	cmd.log_cqes = vcx_log2(ring.num_cqes);
 	err = ibv_cmd_resize_cq(ibcq, ring.num_cqes - 1, &cmd.ibv_cmd,
 				sizeof(cmd), &resp, sizeof(resp));
 	if (err) {

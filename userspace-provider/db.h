@@ -10,7 +10,6 @@
 #ifndef VCX_DB_H
 #define VCX_DB_H
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include <util/mmio.h>
@@ -40,7 +39,7 @@ static inline void vcx_ring_sq(__be32 *dbrec, void *reg, uint32_t pi,
 	mmio_write64_be(reg, value);
 }
 
-/* The receive queue has no register: the device reads the record when it must. */
+/* A receive queue has no register: the device reads the record when it must. */
 static inline void vcx_ring_rq(__be32 *dbrec, uint32_t head)
 {
 	udma_to_device_barrier();
@@ -49,13 +48,13 @@ static inline void vcx_ring_rq(__be32 *dbrec, uint32_t head)
 
 /*
  * CQEs before ci may be overwritten: our reads of them must come before the
- * store, which is what a release fence orders and a device barrier, being for
- * stores, does not.
+ * store, which a release orders and a device barrier, being for stores, does
+ * not.
  */
 static inline void vcx_ring_cq_ci(__be32 *dbrec, uint32_t ci)
 {
-	atomic_thread_fence(memory_order_release);
-	vcx_record_write(&dbrec[VCX_DBR_CQ_CI], VCX_CQ_ARM_CI(ci));
+	__atomic_store_n(&dbrec[VCX_DBR_CQ_CI], htobe32(VCX_CQ_ARM_CI(ci)),
+			 __ATOMIC_RELEASE);
 }
 
 /* sn_cmd_ci is made of VCX_CQ_ARM_*. */

@@ -91,7 +91,7 @@ static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
 	rq->num_wqes = roundup_pow_of_two(cap->max_recv_wr);
 	if (rq->num_wqes > limits->max_rq_wqes)
 		return EINVAL;
-	rq->log_stride = ilog32(stride - 1);
+	rq->log_stride = vcx_log2(stride);
 	rq->max_sges = stride / sizeof(struct vcx_wqe_data);
 	return 0;
 }
@@ -156,11 +156,11 @@ static int vcx_qp_create_cmd(struct vcx_context *ctx, struct vcx_qp *qp,
 	cmd.db_addr = (uintptr_t)qp->dbrec;
 	cmd.sq_offset = vcx_rq_bytes(&qp->rq);
 	if (qp->sq.num_bbs)
-		cmd.log_sq_bbs = ilog32(qp->sq.num_bbs - 1);
+		cmd.log_sq_bbs = vcx_log2(qp->sq.num_bbs);
 	else
 		cmd.flags |= VCX_CREATE_QP_NO_SQ;
 	if (qp->rq.num_wqes) {
-		cmd.log_rq_wqes = ilog32(qp->rq.num_wqes - 1);
+		cmd.log_rq_wqes = vcx_log2(qp->rq.num_wqes);
 		cmd.log_rq_stride = qp->rq.log_stride;
 	} else {
 		cmd.flags |= VCX_CREATE_QP_NO_RQ;

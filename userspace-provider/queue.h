@@ -18,6 +18,12 @@
 #include <vcx/cqe.h>
 #include <vcx/wqe.h>
 
+/* For a power of two, as the sizes of all queues are. */
+static inline uint32_t vcx_log2(uint32_t size)
+{
+	return __builtin_ctz(size);
+}
+
 /* A spin lock, or nothing where the application promised one thread. */
 struct vcx_lock {
 	pthread_spinlock_t spin;

@@ -152,7 +152,8 @@ static inline struct vcx_qp *to_vcx_qp_ex(struct ibv_qp_ex *ibqp)
 }
 
 /* The parent domain that a PD handle stands for, or NULL. */
-static inline struct vcx_parent_domain *to_vcx_parent_domain(struct ibv_pd *ibpd)
+static inline struct vcx_parent_domain *
+to_vcx_parent_domain(struct ibv_pd *ibpd)
 {
 	struct vcx_pd *pd = to_vcx_pd(ibpd);
 

@@ -15,8 +15,8 @@
 
 #include "../vcx.h"
 
-#define FAKE_MAX_CQS	8
-#define FAKE_MAX_QPS	8
+#define FAKE_MAX_CQS	16
+#define FAKE_MAX_QPS	16
 #define FAKE_FIRST_QPN	0x120	/* QPN of the first QP */
 #define FAKE_FIRST_CQN	0x40
 
@@ -64,6 +64,7 @@ extern struct fake_kernel fake;
 
 void fake_reset(void);
 void fake_check_nothing_left(void);
+void fake_again(void);	/* both, for tests of many cases */
 
 struct ibv_context *fake_open(void);
 void fake_close(struct ibv_context *ibctx);

@@ -69,7 +69,8 @@ static const struct {
 } suites[] = {
 	{ "wr", wr_tests },	  { "wr_api", wr_api_tests },
 	{ "recv", recv_tests },	  { "poll", poll_tests },
-	{ "cq", cq_tests },	  { "object", object_tests },
+	{ "cq", cq_tests },	  { "qp", qp_tests },
+	{ "object", object_tests },
 };
 
 int main(int argc, char **argv)

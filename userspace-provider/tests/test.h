@@ -17,8 +17,8 @@ struct test {
 
 #define TEST(function) { #function, function }
 
-extern const struct test cq_tests[], object_tests[], poll_tests[], recv_tests[],
-	wr_tests[], wr_api_tests[];
+extern const struct test cq_tests[], object_tests[], poll_tests[], qp_tests[],
+	recv_tests[], wr_tests[], wr_api_tests[];
 
 void test_check(bool ok, const char *file, int line, const char *what);
 void test_check_equal(uint64_t got, uint64_t want, const char *file, int line,
