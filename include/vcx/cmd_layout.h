@@ -50,6 +50,13 @@ struct vcx_number_out {
 };
 VCX_SIZE(vcx_number_out, 16);
 
+/* Output of ENABLE_HCA and DISABLE_HCA: the status alone. */
+struct vcx_status_out {
+	struct vcx_cmd_out hdr;
+	__u8		rsvd_08[4];
+};
+VCX_SIZE(vcx_status_out, 12);
+
 /* ---- Device ---------------------------------------------------------------- */
 
 struct vcx_query_hca_cap_out {

@@ -24,9 +24,9 @@ CmdVerdict InitHca(Firmware& fw, const vcx_number_in& in, const Call& call,
 CmdVerdict TeardownHca(Firmware& fw, const vcx_number_in& in, const Call& call,
                        vcx_number_out& out);
 CmdVerdict EnableHca(Firmware& fw, const vcx_number_in& in, const Call& call,
-                     vcx_number_out& out);
+                     vcx_status_out& out);
 CmdVerdict DisableHca(Firmware& fw, const vcx_number_in& in, const Call& call,
-                      vcx_number_out& out);
+                      vcx_status_out& out);
 CmdVerdict QueryIssi(Firmware& fw, const vcx_number_in& in, const Call& call,
                      vcx_query_issi_out& out);
 CmdVerdict SetIssi(Firmware& fw, const vcx_set_issi_in& in, const Call& call,

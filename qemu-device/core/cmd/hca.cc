@@ -20,14 +20,14 @@ constexpr char kPsid[] = "VCX0000000001";
 }  // namespace
 
 CmdVerdict EnableHca(Firmware& fw, const vcx_number_in& in, const Call&,
-                     vcx_number_out&) {
+                     vcx_status_out&) {
   if (in.number.get() != 0) return VCX_REFUSED_FUNCTION;
   fw.state = HcaState::kEnabled;
   return VCX_CMD_ACCEPTED;
 }
 
 CmdVerdict DisableHca(Firmware& fw, const vcx_number_in& in, const Call&,
-                      vcx_number_out&) {
+                      vcx_status_out&) {
   if (in.number.get() != 0) return VCX_REFUSED_FUNCTION;
   // Pages that were not taken back are the driver's again all the same.
   fw.Reset();
