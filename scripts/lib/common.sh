@@ -75,7 +75,11 @@ hash_of() {
 cached() {
 	local name=$1 make=$2 temp
 	CACHED=$VCX_CACHE/$name
-	[ ! -d "$CACHED" ] || return 0
+	# The folder's time says when it was last used.
+	if [ -d "$CACHED" ]; then
+		touch -c "$CACHED" || true
+		return
+	fi
 	mkdir -p "$VCX_CACHE/locks"
 	exec {VCX_LOCK}>"$VCX_CACHE/locks/$name"
 	if ! flock -n "$VCX_LOCK"; then
@@ -95,6 +99,9 @@ cached() {
 		"$make" "$temp"
 		mv -T "$temp" "$CACHED"
 		trap - EXIT
+		# Its predecessors, once nobody has used them for a week.
+		find "$VCX_CACHE" -maxdepth 1 -type d -name "${name%-*}-*" -mtime +7 \
+			-exec rm -rf --one-file-system {} +
 	fi
 	exec {VCX_LOCK}>&-
 }

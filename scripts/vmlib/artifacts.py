@@ -48,15 +48,21 @@ def inject_driver(options, root):
     shutil.copy(provider + '/vcx.driver', root + '/etc/libibverbs.d/vcx.driver')
 
 
+def build_device(options):
+    """Bring the device library up to date, before VMs are started at once."""
+    if options.device != 'vcx' or options.qemu:
+        return
+    command = [TOP + '/scripts/build-device', '--quiet', *(['--san'] if options.san else [])]
+    if subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode != 0:
+        raise VmError('the device cannot be built; its messages are above')
+
+
 def qemu_program(options):
     """The command words that start QEMU."""
     if options.qemu:
         return [options.qemu]
     if options.device == 'vcx':
-        wrapper = TOP + '/scripts/qemu-vcx'
-        if not os.path.exists(wrapper):
-            raise VmError('scripts/qemu-vcx is missing: no vcx device')
-        return [wrapper]
+        return [TOP + '/scripts/qemu-vcx', '--no-build', *(['--san'] if options.san else [])]
     stock = os.environ.get('VCX_QEMU') or shutil.which('qemu-system-x86_64')
     if not stock:
         raise VmError('qemu-system-x86_64 is missing: run scripts/setup')

@@ -68,6 +68,7 @@ def arguments():
         help='RDMA device: vcx; rxe, soft RoCE over virtio-net; none (vcx)')
     add('--device-opts', default='', metavar='PROPERTIES',
         help='more properties for -device vcx; {vm} is the number of the VM')
+    add('--san', action='store_true', help='the vcx device with ASan and UBSan')
     add('--driver', choices=DRIVERS,
         help='vcx: insmod vcx.ko; mlx5: bind the stock mlx5_core; none (the device\'s own)')
     add('--driver-params', default='', help='module parameters for vcx.ko')
@@ -130,7 +131,7 @@ def make_options(args, count):
         shares.append((host, guest, mode != 'ro'))
     return Options(
         guest=args.guest, count=count, smp=args.smp, mem=args.mem, device=args.device,
-        device_opts=args.device_opts, driver=args.driver, driver_params=args.driver_params,
+        device_opts=args.device_opts, san=args.san, driver=args.driver, driver_params=args.driver_params,
         wire=False if args.no_wire else None, accel=args.accel, qemu=args.qemu,
         qemu_args=args.qemu_args, append=args.append, shares=shares, pcap=args.pcap,
         env=dict(e.partition('=')[::2] for e in args.env), out=args.out,
@@ -234,7 +235,7 @@ def run(args, programs):
             os.path.relpath(group.out)))
         code = run_shell(group) if args.shell else run_programs(group, programs, args)
         if not args.shell:
-            group.assert_kernels_clean()
+            group.assert_clean()
         return code
     except KernelComplaint as error:
         say(str(error))

@@ -35,7 +35,7 @@ class VmGroup:
     def __exit__(self, kind, error, trace):
         try:
             if kind is None:
-                self.assert_kernels_clean()
+                self.assert_clean()
         finally:
             self.stop()
 
@@ -77,6 +77,7 @@ class VmGroup:
     def _start(self):
         options = self.options
         image = artifacts.guest_image(options.guest)
+        artifacts.build_device(options)
         accel = acceleration.choose(options.accel, image)
         self._make_folders()
         self.vms = [Vm(options, number, self.out, self.sockets)
@@ -105,19 +106,20 @@ class VmGroup:
         while not all(os.path.exists(path) for path in expected):
             if not first.alive():
                 raise VmDied('%s ended while starting\n%s' % (first.name, first.last_words()))
-            if time.monotonic() - first.began > 30:
-                raise VmTimeout('vm1: QEMU made no wire sockets within 30 s\n'
-                                + first.last_words())
+            if time.monotonic() - first.began > self.options.boot_timeout:
+                raise VmTimeout('vm1: QEMU made no wire sockets within %g s\n%s' % (
+                    self.options.boot_timeout, first.last_words()))
             time.sleep(0.01)
 
-    def kernel_complaints(self):
-        """The complaints of all kernels, each headed by its VM's name."""
+    def complaints(self):
+        """What kernels and devices complained about, headed by the VM's name."""
         return ['%s: %s' % (vm.name, text) for vm in self.vms
-                for text in vm.kernel_complaints()]
+                for text in vm.kernel_complaints() + vm.device_complaints()]
 
-    def assert_kernels_clean(self):
-        """Raise KernelComplaint when any kernel has complained."""
-        found = self.kernel_complaints()
+    def assert_clean(self):
+        """Raise KernelComplaint when a kernel, or a sanitizer in a device, has
+        complained."""
+        found = self.complaints()
         if found:
             raise KernelComplaint('\n...\n'.join(found))
 

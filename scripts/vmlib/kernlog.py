@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
-"""Reads guest kernel logs and finds what must not be in them."""
+"""Reads the logs of guest kernels and devices; finds what must not be there."""
 import re
 
 # Each is a failure of the test in which it appears. A message that a test
@@ -24,6 +24,8 @@ COMPLAINTS = re.compile('|'.join((
     r'assert_(var|exit_ptr)|firmware (fatal|internal) error|synd(rome)? 0x[1-9a-f]|'
     r'(timeout|leak)\b.*command|will cause a leak|reclaim.*fail))',
 )))
+
+SANITIZER = re.compile(r'(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error: ')
 
 # The kernel's level and time, as a console prints them: "[    1.234567] ".
 TIME = re.compile(r'^\s*\[\s*\d+\.\d+\]\s?')
@@ -65,6 +67,16 @@ def complaints(lines, allowed=()):
         before = max(0, number - 1)
         found.append('\n'.join(lines[before:number + 25]))
         until = number + 40
+    return found
+
+
+def sanitizer_reports(lines):
+    """Excerpts of QEMU's messages that a sanitizer wrote."""
+    found, until = [], -1
+    for number, line in enumerate(lines):
+        if number > until and SANITIZER.search(line):
+            found.append('\n'.join(lines[number:number + 25]))
+            until = number + 25
     return found
 
 

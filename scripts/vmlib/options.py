@@ -21,6 +21,7 @@ class Options:
     mem: int = 1024             # MiB of each
     device: str = 'vcx'         # none, vcx, rxe (a NIC for the kernel's soft RoCE)
     device_opts: str = ''       # more properties of -device vcx; {vm} is the number
+    san: bool = False           # the vcx device with ASan and UBSan
     driver: str = None          # none, vcx, mlx5, rxe; default goes with the device
     driver_params: str = ''     # module parameters
     wire: bool = None           # RDMA wire between VMs; default: with several VMs

@@ -80,8 +80,9 @@ class Vm:
         path = self.sockets + '/agent'
         while not os.path.exists(path):
             self._must_live('starting')
-            if time.monotonic() - self.began > 30:
-                raise VmTimeout(self.name + ': QEMU made no sockets within 30 s')
+            if time.monotonic() - self.began > self.options.boot_timeout:
+                raise VmTimeout('%s: QEMU made no sockets within %g s\n%s' % (
+                    self.name, self.options.boot_timeout, self.last_words()))
             time.sleep(0.01)
         self.agent = Agent(self.name, path, self.share, self.alive)
 
@@ -209,6 +210,10 @@ class Vm:
     def kernel_complaints(self):
         """Excerpts of the kernel log that must not be there."""
         return kernlog.complaints(self.kernel_log().splitlines(), self.allowed)
+
+    def device_complaints(self):
+        """Reports of sanitizers in QEMU's messages."""
+        return kernlog.sanitizer_reports(self._read(self.dir + '/qemu.log').splitlines())
 
     def allow_kernel(self, pattern):
         """Permit kernel messages that match, from now on: for tests that

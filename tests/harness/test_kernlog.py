@@ -75,3 +75,13 @@ def test_kmsg_records_become_lines():
     data = ('6,12,1234567,-;vcx: ready\n SUBSYSTEM=pci\n DEVICE=+pci:0000:01:00.0\n'
             '4,13,2000001,-;a\\x09b;c\n')
     assert kernlog.from_kmsg(data) == ['[    1.234567] vcx: ready', '[    2.000001] a\tb;c']
+
+
+def test_a_sanitizer_report_is_found():
+    """Each once, with its trace."""
+    lines = ['qemu: hello', '==12==ERROR: AddressSanitizer: heap-use-after-free on address',
+             '    #0 0x1 in vcx_foo', 'SUMMARY: AddressSanitizer: heap-use-after-free']
+    found = kernlog.sanitizer_reports(lines)
+    assert len(found) == 1 and 'vcx_foo' in found[0] and 'hello' not in found[0]
+    assert kernlog.sanitizer_reports(['core.cc:1:2: runtime error: shift exponent 64'])
+    assert not kernlog.sanitizer_reports(['qemu: warning: something else'])

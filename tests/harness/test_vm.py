@@ -96,10 +96,10 @@ def test_a_kernel_warning_fails_the_group():
         with VmGroup(device='none', allow_kernel=allowed) as group:
             group[0].check('echo "<4>WARNING: CPU: 0 PID: 1 at harness" >/dev/kmsg')
             if allowed:
-                group.assert_kernels_clean()
+                group.assert_clean()
                 continue
             with pytest.raises(KernelComplaint, match='at harness'):
-                group.assert_kernels_clean()
+                group.assert_clean()
             group[0].allow_kernel('at harness')
 
 
@@ -111,7 +111,7 @@ def test_a_panic_is_a_dead_vm_with_its_last_words():
         with pytest.raises(VmDied, match='sysrq triggered crash'):
             group[0].run('echo c >/proc/sysrq-trigger; sleep 30')
         with pytest.raises(KernelComplaint, match='Kernel panic'):
-            group.assert_kernels_clean()
+            group.assert_clean()
         with pytest.raises(VmDied):
             group[0].run('true')
     finally:
