@@ -70,6 +70,17 @@ def complaints(lines, allowed=()):
     return found
 
 
+def last_words(text, lines=40):
+    """The end of a console's text; and, when a complaint comes before that,
+    its beginning, since the end of a call trace does not say what happened."""
+    every = text.splitlines()
+    start = max(0, len(every) - lines)
+    first = next((number for number, line in enumerate(every[:start])
+                  if COMPLAINTS.search(line)), None)
+    head = [] if first is None else every[max(0, first - 2):min(first + 20, start)]
+    return '\n'.join(head + (['...'] if head else []) + every[start:])
+
+
 def sanitizer_reports(lines):
     """Excerpts of QEMU's messages that a sanitizer wrote."""
     found, until = [], -1

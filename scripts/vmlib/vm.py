@@ -233,5 +233,6 @@ class Vm:
         for title, text in (('QEMU', self._read(self.dir + '/qemu.log')),
                             ('console', self.console())):
             if text.strip():
-                parts.append('--- end of the %s log of %s\n%s' % (title, self.name, tail(text)))
+                parts.append('--- end of the %s log of %s\n%s'
+                             % (title, self.name, kernlog.last_words(text)))
         return '\n'.join(parts)

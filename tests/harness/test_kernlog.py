@@ -85,3 +85,11 @@ def test_a_sanitizer_report_is_found():
     assert len(found) == 1 and 'vcx_foo' in found[0] and 'hello' not in found[0]
     assert kernlog.sanitizer_reports(['core.cc:1:2: runtime error: shift exponent 64'])
     assert not kernlog.sanitizer_reports(['qemu: warning: something else'])
+
+
+def test_last_words_have_the_reason():
+    """A long call trace does not push it out; a clean log is its end."""
+    log = '\n'.join(['boot'] * 50 + ['BUG: why'] + ['trace'] * 100 + ['end'])
+    assert 'BUG: why' in kernlog.last_words(log)
+    assert kernlog.last_words(log).endswith('trace\nend')
+    assert kernlog.last_words('a\nb\nc', lines=2) == 'b\nc'
