@@ -65,6 +65,20 @@ class Tree:
         """Names of the targets of the Makefile."""
         return set(re.findall(r'^([a-z]+):', self.source('Makefile'), re.M))
 
+    def commands(self):
+        """Commands: name -> (opcode, states, input, output)."""
+        cmd = 'qemu-device/core/cmd/'
+        handlers = {name: structures for name, *structures in re.findall(
+            r'^CmdVerdict (\w+)\(Firmware& fw, const (\w+)& in,\s*const Call& call,\s*(\w+)& out',
+            self.source(cmd + 'handlers.h'), re.M)}
+        states = {'kBeforeEnable': 'D', 'kBeforeInit': 'E', 'kAfterInit': 'I',
+                  'kAfterEnable': 'EI'}
+        return {name: ('0x%03x' % self.headers.values['VCX_CMD_' + name], states[state],
+                       *handlers.get(handler, ('?', '?')))
+                for handler, name, state in re.findall(
+                    r'Entry<(\w+)>::Make\(\s*VCX_CMD_(\w+),\s*"\w+",\s*(\w+)',
+                    self.source(cmd + 'dispatch.cc'))}
+
     def counters(self):
         """Names of the counters: those of the core, and of its objects."""
         return set(re.findall(r'return "(\w+)"', self.source(
@@ -197,7 +211,7 @@ def names(tree):
 
 FIELD_ROW = re.compile(r'\s*(?:\* - )?``(VCX_\w+)``\s+(0x[0-9a-f]+)\s+(\d+)(?:\.\.(\d+))?(?:\s|$)')
 VALUE_ROW = re.compile(r'\s*``(VCX_\w+)``\s+(0x[0-9a-f]+|\d+)(?:\s|$)')
-COMMAND_ROW = re.compile(r'``(\w+)``\s+(0x[0-9a-f]{3})\s')
+COMMAND_ROW = re.compile(r'``(\w+)``\s+(0x[0-9a-f]{3})\s+([DEI]+)\s+``(\w+)``\s+``(\w+)``')
 MEMBER_ROW = re.compile(r'\s*``(\w+)``\s+(0x[0-9a-f]+)\s+(\d+)(?:\s|$)')
 STRUCTURE = re.compile(r'\.\. structure (\w+)$')
 
@@ -206,11 +220,6 @@ def _row_finding(headers, line):
     """What is wrong with a row about a field or a value, and the row's name."""
     field = FIELD_ROW.match(line)
     value = VALUE_ROW.match(line)
-    command = COMMAND_ROW.match(line)
-    if command and 'VCX_CMD_' + command.group(1) in headers.values:
-        name, said = 'VCX_CMD_' + command.group(1), int(command.group(2), 0)
-        return name, ('%s is 0x%x' % (name, headers.values[name])
-                      if headers.values[name] != said else None)
     if field and field.group(1) in headers.fields:
         low = field.group(4) or field.group(3)
         said = (int(field.group(2), 0), int(field.group(3)), int(low))
@@ -226,36 +235,50 @@ def _row_finding(headers, line):
     return None, None
 
 
-def _member_findings(headers, name, text):
+def _member_findings(headers, name, text, listed):
     """Rows of members below a line that names their structure."""
-    structure, seen = None, {}
+    structure, seen, bars = None, {}, 0
     for number, line in enumerate(text.split('\n'), 1):
         opened = STRUCTURE.match(line)
         if opened:
-            structure = opened.group(1)
+            structure, bars = opened.group(1), 0
             seen[structure] = (number, set())
             if structure not in headers.members:
                 yield '%s:%d: there is no struct %s' % (name, number, structure)
                 structure = None
             continue
         row = MEMBER_ROW.match(line)
-        if line and not line[0].isspace() and not row and not line.startswith('='):
-            structure = structure if re.match(r'\w+ +\w+|[=`]', line) else None
-        if structure and row:
+        bars += line.startswith('==')
+        if structure and row and bars == 2:     # between the second and third bar
             said = (int(row.group(2), 0), int(row.group(3)))
             if headers.members[structure].get(row.group(1)) != said:
                 yield '%s:%d: %s.%s is at %s' % (
                     name, number, structure, row.group(1),
                     headers.members[structure].get(row.group(1), 'no place at all'))
             seen[structure][1].add(row.group(1))
+    listed.update(seen)
     for structure, (number, members) in seen.items():
         for member in headers.members.get(structure, ()):
             if member not in members and not member.startswith('rsvd'):
                 yield '%s:%d: %s.%s is missing' % (name, number, structure, member)
 
 
+def _command_findings(tree, name, text, listed):
+    """Rows of commands: opcode, states, input and output."""
+    commands = tree.commands()
+    for number, line in enumerate(text.split('\n'), 1):
+        row = COMMAND_ROW.match(line)
+        if not row:
+            continue
+        command, said = row.group(1), row.groups()[1:]
+        listed.add('VCX_CMD_' + command)
+        if commands.get(command) != said:
+            yield '%s:%d: %s is %s' % (name, number, command, ' '.join(
+                commands.get(command, ('not a command',))))
+
+
 def tables(tree):
-    """Tables of fields, members and values agree with include/vcx."""
+    """Tables of commands, fields, members and values agree with the code."""
     listed = set()
     for name, text in tree.documents.items():
         for number, line in enumerate(text.split('\n'), 1):
@@ -263,9 +286,14 @@ def tables(tree):
             listed.add(subject)
             if wrong:
                 yield '%s:%d: %s' % (name, number, wrong)
-        yield from _member_findings(tree.headers, name, text)
+        yield from _member_findings(tree.headers, name, text, listed)
+        yield from _command_findings(tree, name, text, listed)
     for field in sorted(set(tree.headers.fields) - listed):
         yield 'include/vcx: %s is in no table' % field
+    for structure, members in tree.headers.members.items():
+        # Bit-packed structures are listed by their fields.
+        if list(members) != ['dw'] and structure not in listed:
+            yield 'include/vcx: struct %s is in no table' % structure
     literals = _all_literals(tree) | listed
     for enumeration, values in tree.headers.enumerated.items():
         for value in values:

@@ -20,11 +20,15 @@ SOURCES = {
         #define VCX_EQC_ADDR  VCX_FIELD64(vcx_eqc, 0x08)
         #define VCX_BIT       (1u << 4)
         enum vcx_type { VCX_TYPE_A = 0x02, };
+        enum vcx_cmd_opcode { VCX_CMD_INIT_HCA = 0x102, };
 ''' + '\nstruct vcx_entry {\n\t__u8 type;\n\t__u8 rsvd_1[3];\n\tvcx_be32 number;\n};\n',
     'include/vcx/cqe.h': 'enum x {\n\tVCX_VENDOR_NONE = 0x00,\n};\n',
     'include/vcx/syndrome.h': 'enum y {\n\tVCX_REFUSED_OPCODE =\n\t\t3,\n};\n',
     'qemu-device/core/engine.cc': 'class Engine { void Run(); };\n',
-    'qemu-device/core/cmd/dispatch.cc': 'Make(VCX_CMD_INIT_HCA, "INIT_HCA", kBeforeInit)\n',
+    'qemu-device/core/cmd/dispatch.cc':
+        'Entry<InitHca>::Make(VCX_CMD_INIT_HCA, "INIT_HCA", kBeforeInit)\n',
+    'qemu-device/core/cmd/handlers.h':
+        'CmdVerdict InitHca(Firmware& fw, const vcx_in& in, const Call& call,\n  vcx_out& out);\n',
     'qemu-device/core/device.cc': '{"objects_qp", 0}\n',
     'qemu-device/core/stats/counters.cc': 'case kA: return "packets_sent";\nreturn "unknown";\n',
     'qemu-device/glue/vcx_pci.h': '#define VCX_MAX_VECTORS 2048\n',
@@ -63,6 +67,12 @@ Member      Byte  Bytes
 ``type``    0x00  1
 ``number``  0x04  4
 ==========  ====  =====
+
+============  ======  ======  ==========  ===========
+Command       Opcode  States  Input       Output
+============  ======  ======  ==========  ===========
+``INIT_HCA``  0x102   E       ``vcx_in``  ``vcx_out``
+============  ======  ======  ==========  ===========
 ''',
     'Documentation/counters.rst': '``packets_sent`` one\n``objects_qp`` two\n',
     'Documentation/device-properties.rst':
@@ -133,7 +143,7 @@ def test_nothing_is_found_where_all_is_right(findings, check):
 def test_a_name_that_does_not_exist_is_found(findings, literal, sentence):
     """With the line where it stands, in both kinds of documents."""
     assert findings('names', guide_rst=add('``%s``' % literal)) == [
-        'Documentation/guide.rst:30: ' + sentence]
+        'Documentation/guide.rst:36: ' + sentence]
     assert findings('names', README_md=add('`%s`' % literal)) == ['README.md:3: ' + sentence]
 
 
@@ -149,7 +159,7 @@ def test_a_name_that_exists_is_accepted(findings, literal):
 def test_literals_may_be_broken_and_roles_are_not_looked_at(findings):
     """A literal over two lines is one; :code: is for names of others."""
     assert findings('names', guide_rst=add('``make\nnone`` and :code:`ibv_none()`')) == [
-        'Documentation/guide.rst:30: make has no target none']
+        'Documentation/guide.rst:36: make has no target none']
 
 
 def test_commands_in_literal_blocks_are_looked_at(findings):
@@ -164,7 +174,7 @@ def test_commands_in_literal_blocks_are_looked_at(findings):
 def test_a_link_to_nowhere_is_found(findings):
     """Links are relative to their document."""
     assert findings('names', guide_rst=add('`Here <counters.rst>`__, `there <none.rst>`__')) == [
-        'Documentation/guide.rst:30: there is no none.rst']
+        'Documentation/guide.rst:36: there is no none.rst']
 
 
 @pytest.mark.parametrize('old, new, sentence', [
@@ -175,6 +185,10 @@ def test_a_link_to_nowhere_is_found(findings):
     ('``VCX_BIT`` ', '``VCX_BYTE``', 'guide.rst:18: VCX_BYTE is not a constant'),
     ('0x04  4', '0x04  2', 'guide.rst:27: vcx_entry.number is at (4, 4)'),
     ('``number``', '``length``', 'guide.rst:27: vcx_entry.length is at no place at all'),
+    ('0x102   E ', '0x103   E ', 'guide.rst:33: INIT_HCA is 0x102 E vcx_in vcx_out'),
+    ('0x102   E ', '0x102   EI', 'guide.rst:33: INIT_HCA is 0x102 E vcx_in vcx_out'),
+    ('``vcx_in``', '``vcx_no``', 'guide.rst:33: INIT_HCA is 0x102 E vcx_in vcx_out'),
+    ('``INIT_HCA``  0', '``INIT_NIC``  0', 'guide.rst:33: INIT_NIC is not a command'),
     ('``type``  ', '``number``', 'guide.rst:21: vcx_entry.type is missing'),
     ('structure vcx_entry', 'structure vcx_none', 'guide.rst:21: there is no struct vcx_none'),
 ])
@@ -186,6 +200,8 @@ def test_a_table_that_is_wrong_is_found(findings, old, new, sentence):
 @pytest.mark.parametrize('old, sentence', [
     ('``VCX_EQC_SIZE``  0x0c', 'VCX_EQC_SIZE is in no table'),
     ('``VCX_TYPE_A``  0x02', 'VCX_TYPE_A is in no document'),
+    ('``INIT_HCA``  0x102', 'VCX_CMD_INIT_HCA is in no document'),
+    ('.. structure vcx_entry', 'struct vcx_entry is in no table'),
 ])
 def test_what_no_table_has_is_found(findings, old, sentence):
     """Fields and values of enumerations."""
@@ -227,5 +243,5 @@ def test_code_that_is_not_understood_is_found(findings):
 def test_wrong_markup_is_found(findings):
     """By docutils."""
     pytest.importorskip('docutils')
-    assert any('guide.rst:30: Unknown interpreted text role "none"' in line
+    assert any('guide.rst:36: Unknown interpreted text role "none"' in line
                for line in findings('syntax', guide_rst=add(':none:`x`')))
