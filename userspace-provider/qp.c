@@ -78,7 +78,7 @@ static int vcx_size_sq(struct vcx_sq *sq, const struct vcx_limits *limits,
 static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
 		       const struct ibv_qp_cap *cap)
 {
-	uint64_t stride;
+	uint64_t stride, num_wqes;
 
 	if (!cap->max_recv_wr)
 		return 0;
@@ -88,9 +88,13 @@ static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
 	if (stride > limits->max_rq_wqe_bytes ||
 	    cap->max_recv_wr > limits->max_rq_wqes)
 		return EINVAL;
-	rq->num_wqes = roundup_pow_of_two(cap->max_recv_wr);
-	if (rq->num_wqes > limits->max_rq_wqes)
+	num_wqes = roundup_pow_of_two(cap->max_recv_wr);
+	/* The send queue follows, and begins with a block. */
+	if (num_wqes * stride < VCX_WQE_BB_BYTES)
+		num_wqes = VCX_WQE_BB_BYTES / stride;
+	if (num_wqes > limits->max_rq_wqes)
 		return EINVAL;
+	rq->num_wqes = num_wqes;
 	rq->log_stride = vcx_log2(stride);
 	rq->max_sges = stride / sizeof(struct vcx_wqe_data);
 	return 0;
@@ -98,7 +102,7 @@ static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
 
 static size_t vcx_rq_bytes(const struct vcx_rq *rq)
 {
-	return align((size_t)rq->num_wqes << rq->log_stride, VCX_WQE_BB_BYTES);
+	return (size_t)rq->num_wqes << rq->log_stride;
 }
 
 static void vcx_qp_free_memory(struct vcx_context *ctx, struct vcx_qp *qp)

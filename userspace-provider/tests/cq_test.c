@@ -22,7 +22,7 @@ static void post_sends(struct ibv_qp *qp, int count)
 	}
 }
 
-/* ---- Create ----------------------------------------------------------------- */
+/* ---- Create -------------------------------------------------------------- */
 
 static void size_is_a_power_of_two_with_one_to_spare(void)
 {
@@ -118,7 +118,7 @@ static void timestamps_need_a_clock_of_the_kernel(void)
 	fake_close(ctx);
 }
 
-/* ---- Arm -------------------------------------------------------------------- */
+/* ---- Arm ----------------------------------------------------------------- */
 
 static void arm_writes_record_and_register(void)
 {
@@ -170,7 +170,7 @@ static void arm_is_possible_while_polling(void)
 	fix_close(&fix);
 }
 
-/* ---- Clean ------------------------------------------------------------------ */
+/* ---- Clean --------------------------------------------------------------- */
 
 /* Entries of the fixture's QP (a) and another (b), from somewhere in a lap. */
 static void check_clean(unsigned int skip, const char *order)
@@ -260,7 +260,7 @@ static void both_queues_of_a_qp_are_cleaned(void)
 	fix_close(&fix);
 }
 
-/* ---- Resize ----------------------------------------------------------------- */
+/* ---- Resize -------------------------------------------------------------- */
 
 static void take_in_order(uint64_t first, unsigned int count)
 {

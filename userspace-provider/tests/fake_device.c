@@ -104,7 +104,7 @@ void fake_error(struct ibv_cq *ibcq, struct ibv_qp *ibqp, uint8_t op,
 	fake_cqe_done(ibcq, op);
 }
 
-/* ---- Fixture ---------------------------------------------------------------- */
+/* ---- Fixture ------------------------------------------------------------- */
 
 void fix_open(struct fixture *fix)
 {

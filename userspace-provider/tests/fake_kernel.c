@@ -61,7 +61,7 @@ void fake_again(void)
 	fake_reset();
 }
 
-/* ---- Memory: counted, and failing on demand (linked with --wrap) ---------- */
+/* ---- Memory: counted, and failing on demand (linked with --wrap) --------- */
 
 void *__real_calloc(size_t n, size_t size);
 void __real_free(void *p);
@@ -134,7 +134,7 @@ int ibv_dofork_range(void *base, size_t size)
 	return 0;
 }
 
-/* ---- libibverbs ----------------------------------------------------------- */
+/* ---- libibverbs ---------------------------------------------------------- */
 
 void verbs_register_driver(const struct verbs_device_ops *ops)
 {

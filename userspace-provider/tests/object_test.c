@@ -15,7 +15,7 @@
 
 static struct fixture fix;
 
-/* ---- Device and context ------------------------------------------------------ */
+/* ---- Device and context -------------------------------------------------- */
 
 static bool matches(const char *driver, bool name_matches)
 {
@@ -103,7 +103,7 @@ static void firmware_version_is_three_numbers(void)
 	fake_close(ctx);
 }
 
-/* ---- Domains and regions ------------------------------------------------------- */
+/* ---- Domains and regions ------------------------------------------------- */
 
 static void regions_are_the_kernels(void)
 {

@@ -293,7 +293,7 @@ static void entry_of_no_queue_is_an_error(void)
 	fix_close(&fix);
 }
 
-/* ---- ibv_cq_ex ------------------------------------------------------------- */
+/* ---- ibv_cq_ex ----------------------------------------------------------- */
 
 static struct ibv_cq_ex *ex_open(uint64_t wc_flags, uint32_t flags)
 {

@@ -29,7 +29,8 @@ static void sizes_are_rounded_up_and_told(void)
 		struct ibv_qp_cap ask, want;	/* {s,r}_wr, {s,r}_sge, inline */
 		uint32_t log_sq_bbs, log_rq_wqes, log_rq_stride, sq_offset;
 	} cases[] = {
-		{ { 1, 1, 1, 1, 0 }, { 1, 1, 2, 1, 28 }, 0, 0, 4, 64 },
+		{ { 1, 1, 1, 1, 0 }, { 1, 4, 2, 1, 28 }, 0, 2, 4, 64 },
+		{ { 1, 1, 1, 2, 0 }, { 1, 2, 2, 2, 28 }, 0, 1, 5, 64 },
 		{ { 5, 5, 1, 1, 0 }, { 8, 8, 2, 1, 28 }, 3, 3, 4, 128 },
 		{ { 4, 8, 3, 3, 0 }, { 4, 8, 6, 4, 92 }, 3, 3, 6, 512 },
 		{ { 4, 1, 1, 9, 29 }, { 4, 1, 6, 16, 92 }, 3, 0, 8, 256 },
@@ -285,7 +286,7 @@ static void reset_begins_anew(void)
 	fix_close(&fix);
 }
 
-/* ---- The table of QPs --------------------------------------------------------- */
+/* ---- The table of QPs ---------------------------------------------------- */
 
 static struct vcx_qp_table table;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
 /*
- * recv_test.c - ibv_post_recv(): the bytes of receive WQEs, the doorbell record,
- * and what is refused.
+ * recv_test.c - ibv_post_recv(): the bytes of receive WQEs, the doorbell
+ * record, and what is refused.
  */
 #include <errno.h>
 
