@@ -27,6 +27,9 @@ Port::Port(const vcx_core_config& config)
     : guid_(config.guid),
       lid_(config.lid != 0 ? config.lid : LidFromGuid(config.guid)),
       mtu_bytes_(config.mtu_bytes) {
+  // A GID is the subnet's prefix and an entry of the GUID table, so that empty
+  // entries have the prefix too; Linux takes it from the last one.
+  gids_.fill(MakeGid(kLinkLocalPrefix, 0));
   gids_[0] = MakeGid(kLinkLocalPrefix, guid_);
   pkeys_[0] = kDefaultPkey;
 }

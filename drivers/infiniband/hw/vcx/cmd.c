@@ -186,7 +186,7 @@ static bool vcx_cmdq_finish(struct vcx_cmdq *q, unsigned int slot)
 	__clear_bit(slot, &q->busy);
 	spin_unlock_irqrestore(&q->lock, flags);
 
-	complete(&cmd->done);
+	complete_all(&cmd->done);
 	vcx_cmd_put(cmd);
 	up(vcx_cmdq_semaphore(q, slot));
 	return true;
@@ -409,7 +409,7 @@ void vcx_cmdq_abort(struct vcx_dev *dev)
 		if (!cmd)
 			continue;
 		cmd->err = -EIO;
-		complete(&cmd->done);
+		complete_all(&cmd->done);
 		vcx_cmd_put(cmd);
 		up(vcx_cmdq_semaphore(q, slot));
 	}

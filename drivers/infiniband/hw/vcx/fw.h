@@ -148,6 +148,7 @@ struct vcx_qp_params {
 int vcx_fw_create_qp(struct vcx_dev *dev, const struct vcx_qp_params *p,
 		     u32 *qpn);
 int vcx_fw_destroy_qp(struct vcx_dev *dev, u32 qpn);
+/* Without a context for transitions that set nothing: to RST, ERR and SQD. */
 int vcx_fw_modify_qp(struct vcx_dev *dev, u16 opcode, u16 op_mod, u32 qpn,
 		     u32 opt_mask, const struct vcx_qpc *qpc);
 int vcx_fw_query_qp(struct vcx_dev *dev, u32 qpn, struct vcx_qpc *qpc);

@@ -247,20 +247,24 @@ int vcx_fw_destroy_qp(struct vcx_dev *dev, u32 qpn)
 int vcx_fw_modify_qp(struct vcx_dev *dev, u16 opcode, u16 op_mod, u32 qpn,
 		     u32 opt_mask, const struct vcx_qpc *qpc)
 {
+	struct vcx_number_in bare = {
+		.hdr.opcode = cpu_to_be16(opcode),
+		.hdr.op_mod = cpu_to_be16(op_mod),
+		.number = cpu_to_be32(qpn),
+	};
 	struct vcx_number_out out = {};
 	struct vcx_qp_in *in;
 	int err;
 
-	/* Transitions to RST and ERR take no context. */
-	if (opcode == VCX_CMD_2RST_QP || opcode == VCX_CMD_2ERR_QP)
-		return vcx_fw_simple(dev, opcode, qpn);
-
+	/* A transition that sets nothing takes no context. */
+	if (!qpc)
+		return vcx_cmd_exec(dev, &bare, sizeof(bare), &out,
+				    sizeof(out));
 	in = kzalloc(sizeof(*in), GFP_KERNEL);
 	if (!in)
 		return -ENOMEM;
-	in->hdr.opcode = cpu_to_be16(opcode);
-	in->hdr.op_mod = cpu_to_be16(op_mod);
-	in->qpn = cpu_to_be32(qpn);
+	in->hdr = bare.hdr;
+	in->qpn = bare.number;
 	in->opt_param_mask = cpu_to_be32(opt_mask);
 	in->qpc = *qpc;
 	err = vcx_cmd_exec(dev, in, sizeof(*in), &out, sizeof(out));

@@ -22,6 +22,21 @@ static enum ib_mtu vcx_ib_mtu(u16 bytes)
 	}
 }
 
+/* Link widths are numbered 1, 2, 4, 8 for 1X, 2X, 4X, 8X. */
+static u8 vcx_ib_width(u16 width)
+{
+	switch (width) {
+	case 2:
+		return IB_WIDTH_2X;
+	case VCX_PTYS_WIDTH_4X:
+		return IB_WIDTH_4X;
+	case 8:
+		return IB_WIDTH_8X;
+	default:
+		return IB_WIDTH_1X;
+	}
+}
+
 /* The verbs' VLCap: 1 to 5 for 1, 2, 4, 8 and 15 data lanes; 0: unknown. */
 static u8 vcx_ib_vl_cap(u8 num_vls)
 {
@@ -46,10 +61,10 @@ int vcx_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 	if (err)
 		return err;
 
-	/* The interface numbers states, widths and speeds as verbs do. */
+	/* The interface numbers states and speeds as verbs do. */
 	attr->state = info.state;
 	attr->phys_state = info.phys_state;
-	attr->active_width = width;
+	attr->active_width = vcx_ib_width(width);
 	attr->active_speed = speed;
 	attr->max_mtu = vcx_ib_mtu(max_mtu);
 	attr->active_mtu = vcx_ib_mtu(active_mtu);

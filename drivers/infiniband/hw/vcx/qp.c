@@ -303,6 +303,8 @@ static int vcx_qp_transition(struct vcx_dev *dev, struct vcx_qp *qp,
 	if (opcode == VCX_CMD_RTS2SQD_QP && mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 	    attr->en_sqd_async_notify)
 		op_mod = VCX_RTS2SQD_EVENT;
+	if (!vcx_qp_opcode_has_context(opcode))
+		return vcx_fw_modify_qp(dev, opcode, op_mod, qp->qpn, 0, NULL);
 
 	vcx_qp_attr_to_qpc(&dev->caps, attr, &qpc);
 	VCX_SET(&qpc, VCX_QPC_PD, to_vcx_pd(qp->ibqp.pd)->pdn);

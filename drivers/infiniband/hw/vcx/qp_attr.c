@@ -123,6 +123,12 @@ u16 vcx_qp_opcode(enum ib_qp_state from, enum ib_qp_state to)
 	return opcode[from][to];
 }
 
+bool vcx_qp_opcode_has_context(u16 opcode)
+{
+	return opcode != VCX_CMD_2RST_QP && opcode != VCX_CMD_2ERR_QP &&
+	       opcode != VCX_CMD_RTS2SQD_QP;
+}
+
 /* The optional parameters that a command admits and the mask contains. */
 u32 vcx_qp_opt_mask(u16 opcode, int mask)
 {

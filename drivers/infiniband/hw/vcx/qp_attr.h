@@ -19,6 +19,7 @@ int vcx_qp_attr_check(const struct vcx_caps *caps,
 void vcx_qp_attr_merge(struct ib_qp_attr *to, const struct ib_qp_attr *from,
 		       int mask);
 u16 vcx_qp_opcode(enum ib_qp_state from, enum ib_qp_state to);
+bool vcx_qp_opcode_has_context(u16 opcode);
 u32 vcx_qp_opt_mask(u16 opcode, int mask);
 void vcx_qp_attr_to_qpc(const struct vcx_caps *caps,
 			const struct ib_qp_attr *attr, struct vcx_qpc *qpc);
