@@ -142,8 +142,10 @@ def _missing_in_call(tree, words):
     text = tree.source(script) + '\n'.join(
         text for name, text in tree.sources.items()
         if name.startswith('scripts/vmlib/') and script == 'scripts/vm')
-    for word in words[1:]:
-        if word == '--':
+    for before, word in zip(words, words[1:]):
+        # From here on it is the command line of another program.
+        if script in ('scripts/vm', 'scripts/qemu-vcx') and not (
+                word.startswith('--') or before.startswith('--')):
             break
         option = word.partition('=')[0]
         if re.match(r'--[a-z]', option) and option not in text and option != '--help':
