@@ -2,84 +2,30 @@
 /*
  * The wire: frames between the core and a QEMU -netdev backend.
  *
- * The core makes frames under the device lock, often in the device thread; a
- * backend wants to be called under the BQL. Between them is a ring of bytes
- * with one producer (whoever holds the device lock) and one consumer (whoever
- * holds the BQL, in vcx_deliver()). It is allocated once; when it is full the
- * core is told to wait, which stops its requesters without loss, and is called
- * back when half of the ring is free again. A slow backend fills it the same
- * way: it takes one frame into QEMU's own queue and answers when that is gone.
- *
- * A record is its length in 32 bits and the frame, padded to 4 bytes, in one
- * piece; where it would cross the end of the ring a VCX_NET_WRAP fills up.
- * head and tail run freely and are masked.
+ * Frames of the core go through a ring (vcx_ring.h) to vcx_deliver(), which
+ * gives them to the backend under the BQL. When the ring is full the core is
+ * told to wait, which stops its requesters without loss. A slow backend fills
+ * it the same way: it takes one frame into QEMU's own queue and says when that
+ * is gone.
  */
 #include "vcx_pci.h"
 #include "qemu/error-report.h"
 
-#define VCX_NET_MASK (VCX_NET_RING_BYTES - 1)
-#define VCX_NET_WRAP UINT32_MAX
-#define VCX_NET_RECORD(len) (4 + ROUND_UP((uint32_t)(len), 4))
+QEMU_BUILD_BUG_ON(VCX_RING_MAX_FRAME < NET_BUFSIZE);
 
-QEMU_BUILD_BUG_ON(VCX_NET_RING_BYTES & VCX_NET_MASK);
-/* An empty ring takes any frame, wherever head is. */
-QEMU_BUILD_BUG_ON(VCX_NET_RING_BYTES < 2 * VCX_NET_RECORD(NET_BUFSIZE));
-
-static uint32_t *vcx_net_word(VcxNet *net, uint32_t at)
-{
-    return (uint32_t *)(net->ring + (at & VCX_NET_MASK));
-}
-
-/* Bytes from here to the end of the ring. */
-static uint32_t vcx_net_to_end(uint32_t at)
-{
-    return VCX_NET_RING_BYTES - (at & VCX_NET_MASK);
-}
-
-static bool vcx_net_has_room(VcxNet *net, uint32_t need)
-{
-    /* Pairs with the release in vcx_net_consume(). */
-    uint32_t used = net->head - qatomic_load_acquire(&net->tail);
-
-    return VCX_NET_RING_BYTES - used >= need;
-}
-
-/* Both locks as the core's callbacks have them: the device lock, maybe BQL. */
+/* From the core: the device lock is held, the BQL perhaps. */
 bool vcx_net_push(VcxState *s, const void *frame, size_t len)
 {
-    VcxNet *net = &s->net;
-    uint32_t record, skip = 0;
-
-    if (!net->nic || len > NET_BUFSIZE) {
+    if (!s->net.nic || len > NET_BUFSIZE) {
         warn_report_once("vcx: the wire cannot carry a frame of %zu bytes",
                          len);
         return true; /* as lost: waiting would not help */
     }
-    record = VCX_NET_RECORD(len);
-    if (vcx_net_to_end(net->head) < record) {
-        skip = vcx_net_to_end(net->head);
+    if (!vcx_ring_push(&s->net.ring, frame, len)) {
+        return false;
     }
-    if (!vcx_net_has_room(net, skip + record)) {
-        qatomic_set(&net->blocked, true);
-        smp_mb(); /* pairs with the one in vcx_net_flush(): no lost wakeup */
-        if (!vcx_net_has_room(net, skip + record)) {
-            return false;
-        }
-        qatomic_set(&net->blocked, false);
-    }
-    if (skip > 0) {
-        *vcx_net_word(net, net->head) = VCX_NET_WRAP;
-    }
-    *vcx_net_word(net, net->head + skip) = len;
-    memcpy(vcx_net_word(net, net->head + skip) + 1, frame, len);
-    qatomic_store_release(&net->head, net->head + skip + record);
     vcx_output_pending(s);
     return true;
-}
-
-static void vcx_net_consume(VcxNet *net, uint32_t bytes)
-{
-    qatomic_store_release(&net->tail, net->tail + bytes);
 }
 
 /* The backend has taken the frame that it had queued. */
@@ -92,43 +38,10 @@ static void vcx_net_sent(NetClientState *nc, ssize_t len)
     qemu_bh_schedule(s->deliver_bh);
 }
 
-static void vcx_net_send_next(VcxState *s)
+static void vcx_net_wake_core(VcxState *s)
 {
-    VcxNet *net = &s->net;
-    uint32_t *record = vcx_net_word(net, net->tail);
-
-    if (*record == VCX_NET_WRAP) {
-        vcx_net_consume(net, vcx_net_to_end(net->tail));
-        return;
-    }
-    /*
-     * Zero means queued: QEMU has a copy and calls vcx_net_sent() later. An
-     * error is a frame lost on the wire, which the transport repairs.
-     */
-    if (qemu_send_packet_async(qemu_get_queue(net->nic),
-                               (uint8_t *)(record + 1), *record,
-                               vcx_net_sent) == 0) {
-        net->backend_busy = true;
-    }
-    vcx_net_consume(net, VCX_NET_RECORD(*record));
-}
-
-static bool vcx_net_is_empty(VcxNet *net)
-{
-    return net->tail == qatomic_load_acquire(&net->head);
-}
-
-static void vcx_net_unblock(VcxState *s)
-{
-    VcxNet *net = &s->net;
-
-    smp_mb(); /* tail is visible before blocked is looked at */
-    if (!qatomic_read(&net->blocked) ||
-        qatomic_read(&net->head) - net->tail > VCX_NET_RING_BYTES / 2) {
-        return;
-    }
     vcx_lock(s);
-    qatomic_set(&net->blocked, false);
+    vcx_ring_wake(&s->net.ring);
     vcx_core_wire_ready(s->core);
     vcx_unlock(s);
 }
@@ -140,15 +53,27 @@ static void vcx_net_unblock(VcxState *s)
 bool vcx_net_flush(VcxState *s, unsigned int max_frames)
 {
     VcxNet *net = &s->net;
+    const uint8_t *frame;
+    size_t len;
 
     if (!net->nic) {
         return false;
     }
-    while (max_frames-- > 0 && !net->backend_busy && !vcx_net_is_empty(net)) {
-        vcx_net_send_next(s);
+    while (max_frames-- > 0 && !net->backend_busy &&
+           (frame = vcx_ring_peek(&net->ring, &len))) {
+        /*
+         * Zero means queued: QEMU has a copy and calls vcx_net_sent() later.
+         * An error is a frame lost on the wire, which the transport repairs.
+         */
+        net->backend_busy = qemu_send_packet_async(qemu_get_queue(net->nic),
+                                                   frame, len,
+                                                   vcx_net_sent) == 0;
+        vcx_ring_drop(&net->ring);
     }
-    vcx_net_unblock(s);
-    return !net->backend_busy && !vcx_net_is_empty(net);
+    if (vcx_ring_must_wake(&net->ring)) {
+        vcx_net_wake_core(s);
+    }
+    return !net->backend_busy && !vcx_ring_is_empty(&net->ring);
 }
 
 static ssize_t vcx_net_receive(NetClientState *nc, const uint8_t *frame,
@@ -196,10 +121,7 @@ void vcx_net_init(VcxState *s)
     if (!s->config.has_wire) {
         return;
     }
-    net->ring = g_malloc(VCX_NET_RING_BYTES);
-    net->head = 0;
-    net->tail = 0;
-    net->blocked = false;
+    vcx_ring_init(&net->ring);
     net->backend_busy = false;
     net->nic = qemu_new_nic(&vcx_net_info, &net->conf,
                             object_get_typename(OBJECT(s)), DEVICE(s)->id,
@@ -227,8 +149,9 @@ void vcx_net_resume(VcxState *s)
 /* Drops frames made before a reset. Both locks are held. */
 void vcx_net_forget(VcxState *s)
 {
-    qatomic_set(&s->net.tail, s->net.head);
-    qatomic_set(&s->net.blocked, false);
+    if (s->net.nic) {
+        vcx_ring_clear(&s->net.ring);
+    }
 }
 
 /* The device thread does not run any more. */
@@ -242,6 +165,5 @@ void vcx_net_exit(VcxState *s)
     qemu_purge_queued_packets(qemu_get_queue(net->nic));
     qemu_del_nic(net->nic);
     net->nic = NULL;
-    g_free(net->ring);
-    net->ring = NULL;
+    vcx_ring_free(&net->ring);
 }

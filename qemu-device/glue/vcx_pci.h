@@ -33,6 +33,7 @@
 
 #include "vcx_qemu.h"
 #include "vcx_core.h"
+#include "vcx_ring.h"
 
 #define TYPE_VCX "vcx"
 OBJECT_DECLARE_SIMPLE_TYPE(VcxState, VCX)
@@ -44,9 +45,6 @@ OBJECT_DECLARE_SIMPLE_TYPE(VcxState, VCX)
 #define VCX_MSIX_BAR            2
 #define VCX_MAX_VECTORS         2048
 #define VCX_MSIX_WORDS          (VCX_MAX_VECTORS / 64)
-
-/* Bytes of frames that wait for the main loop; see vcx_net.c. */
-#define VCX_NET_RING_BYTES      (1u << 20)
 
 /* The device thread; all of it under the device lock. */
 typedef struct VcxThread {
@@ -63,14 +61,11 @@ typedef struct VcxThread {
     uint32_t waiters;           /* atomic: vcx_lock() calls that wait */
 } VcxThread;
 
-/* Frames from the core to the netdev: one producer, one consumer. */
+/* Frames from the core to the netdev; see vcx_net.c. */
 typedef struct VcxNet {
     NICConf conf;
     NICState *nic;              /* NULL without netdev */
-    uint8_t *ring;
-    uint32_t head;              /* atomic; written under the device lock */
-    uint32_t tail;              /* atomic; written under the BQL */
-    bool blocked;               /* atomic; send_frame() answered false */
+    VcxRing ring;               /* push: device lock, the rest: BQL */
     bool backend_busy;          /* BQL: the backend queued our last frame */
 } VcxNet;
 
