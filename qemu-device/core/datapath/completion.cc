@@ -133,7 +133,9 @@ bool Completion::Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
   // Of a 128-byte entry, this is the second half.
   const uint64_t at =
       ((cq.producer & ((1u << cq.log_size) - 1)) + 1) * stride - sizeof(*cqe);
-  cqe->timestamp = p_.host.NowNs();
+  // An error entry has its syndromes there.
+  if (opcode != VCX_CQE_REQ_ERR && opcode != VCX_CQE_RESP_ERR)
+    cqe->timestamp = p_.host.NowNs();
   cqe->op_own = VCX_CQE_OP_OWN(opcode, solicited ? 1 : 0, owner);
   const auto* bytes = reinterpret_cast<const uint8_t*>(cqe);
   const uint64_t address = cq.ring.Address(at);
