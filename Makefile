@@ -13,6 +13,7 @@ help:
 	@echo 'make shell      a shell in a VM with the driver loaded (VMS=2, GUEST=bookworm)'
 	@echo
 	@echo 'make device     the QEMU device, for the installed QEMU   scripts/build-device'
+	@echo 'make qemu       a QEMU with the device built in (4 minutes)  scripts/build-qemu'
 	@echo 'make modules    vcx.ko for both guests                    scripts/build-modules'
 	@echo 'make provider   libvcx for the guest                      scripts/build-provider'
 	@echo 'make guest      the guest image                           scripts/build-guest'
@@ -25,6 +26,9 @@ setup:
 
 device: setup
 	@scripts/build-device
+
+qemu: setup
+	@scripts/build-qemu
 
 modules: setup
 	@scripts/build-modules trixie
@@ -54,5 +58,5 @@ shell: setup
 clean:
 	rm -rf build
 
-.PHONY: help setup device modules provider guest demo check unit shell clean
+.PHONY: help setup device qemu modules provider guest demo check unit shell clean
 .DEFAULT_GOAL := help
