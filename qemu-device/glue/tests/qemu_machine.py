@@ -16,6 +16,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 DEVICE = TOP / 'build' / ('device-san' if os.environ.get('VCX_SAN') else 'device')
+INTREE = bool(os.environ.get('VCX_INTREE'))
 TIME_LIMIT = 20  # seconds for anything; nothing here takes more than one
 
 
@@ -29,6 +30,8 @@ def qemu_command(*arguments):
     command = [str(TOP / 'scripts' / 'qemu-vcx'), '--no-build']
     if os.environ.get('VCX_SAN'):
         command.append('--san')
+    if INTREE:
+        command.append('--intree')
     return command + ['-nodefaults', '-display', 'none', '-accel', 'tcg',
                       '-m', '64', *arguments]
 

@@ -5,7 +5,9 @@ import subprocess
 
 import pytest
 
-from qemu_machine import DEVICE, Machine, qemu_binary, qemu_command
+from qemu_machine import DEVICE, INTREE, Machine, qemu_binary, qemu_command
+
+pytestmark = pytest.mark.skipif(INTREE, reason='nothing is loaded in-tree')
 
 
 def start(*command):
