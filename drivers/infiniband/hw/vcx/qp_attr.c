@@ -14,8 +14,12 @@
 #include "qp_attr.h"
 #include "vcx.h"
 
+/*
+ * Atomics may be granted, as connection managers do without asking: there are
+ * none, and the device refuses a peer that tries.
+ */
 #define VCX_QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
 #define VCX_MAX_SL		15
 #define VCX_MAX_PATH_BITS	0x7f
