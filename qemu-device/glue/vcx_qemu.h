@@ -87,8 +87,8 @@ static inline void device_class_set_legacy_reset(DeviceClass *dc,
 
 /* The guard argument came with 8.1 and was ported back to 7.2.6. */
 #if VCX_QEMU_AT_LEAST(8, 1) || \
-    (VCX_QEMU_AT_LEAST(7, 2) && QEMU_VERSION_MINOR == 2 && \
-     QEMU_VERSION_MAJOR == 7 && QEMU_VERSION_MICRO >= 6)
+    (QEMU_VERSION_MAJOR == 7 && QEMU_VERSION_MINOR == 2 && \
+     QEMU_VERSION_MICRO >= 6)
 #define VCX_NIC_GUARD(dev) &(dev)->mem_reentrancy_guard,
 #else
 #define VCX_NIC_GUARD(dev)

@@ -13,7 +13,7 @@ qemu_find() {
 	real=$(readlink -f "$QEMU_BIN")
 	package=$(dpkg-query -S "$real" 2>/dev/null | cut -d: -f1) || true
 	[ -n "$package" ] ||
-		die "$QEMU_BIN does not come from a Debian package, so its source is not known; install qemu-system-x86 or use scripts/build-qemu"
+		die "$QEMU_BIN does not come from a Debian package, so its source is not known; install the package qemu-system-x86"
 	read -r QEMU_SOURCE QEMU_VERSION < <(dpkg-query -W \
 		-f '${source:Package} ${source:Version}\n' "$package")
 	QEMU_BUILD_ID=$(readelf -n "$real" 2>/dev/null |
@@ -52,6 +52,10 @@ qemu_download_into() {
 	say "fetching the source of $QEMU_SOURCE $QEMU_VERSION"
 	qemu_private_apt "$temp/apt"
 	apt-get "${APT_OPTS[@]}" update >"$temp/apt.log" 2>&1 || true
+	compgen -G "$temp/apt/lists/*Sources*" >/dev/null || {
+		tail -n 5 "$temp/apt.log" >&2
+		die "cannot fetch the lists of source packages from the mirrors of this machine's apt sources"
+	}
 	(cd "$temp" && apt-get "${APT_OPTS[@]}" source --download-only \
 		"$QEMU_SOURCE=$QEMU_VERSION" >>"$temp/apt.log" 2>&1) || {
 		tail -n 5 "$temp/apt.log" >&2
