@@ -192,10 +192,6 @@ static void vcx_qp_init(struct vcx_qp *qp,
 	vcx_lock_init(&qp->rq.lock, single_threaded);
 	if (attr->sq_sig_all)
 		qp->sq.always_signalled = VCX_WQE_CE_ALWAYS;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
-		vcx_qp_set_wr_ops(qp);
-		qp->vqp.comp_mask |= VERBS_QP_EX;
-	}
 }
 
 static void vcx_qp_fini(struct vcx_qp *qp)
@@ -255,6 +251,11 @@ struct ibv_qp *vcx_create_qp_ex(struct ibv_context *ibctx,
 	if (err)
 		goto err_free_qp;
 
+	/* Not before the command, in which libibverbs fills struct verbs_qp. */
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		vcx_qp_set_wr_ops(qp);
+		qp->vqp.comp_mask |= VERBS_QP_EX;
+	}
 	vcx_domain_hold(qp->domain);
 	vcx_qp_report_cap(qp, &attr->cap);
 	return &qp->vqp.qp;

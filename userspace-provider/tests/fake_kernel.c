@@ -355,6 +355,7 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
 		.cap = attr->cap,
 		.live = true,
 	};
+	vqp->comp_mask = 0;
 	vqp->qp.context = context;
 	vqp->qp.send_cq = attr->send_cq;
 	vqp->qp.recv_cq = attr->recv_cq;

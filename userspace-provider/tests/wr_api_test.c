@@ -21,6 +21,19 @@ static void start(unsigned int flags)
 	ibv_wr_start(fix.qp_ex);
 }
 
+/* What ibv_qp_to_qp_ex() looks at. */
+static void only_a_qp_that_asked_has_the_calls(void)
+{
+	struct ibv_qp *plain;
+
+	fix_open(&fix);
+	plain = fix_add_qp(&fix, fix.cq, fix.cq);
+	CHECK(to_vcx_qp(fix.qp)->vqp.comp_mask & VERBS_QP_EX);
+	CHECK(!(to_vcx_qp(plain)->vqp.comp_mask & VERBS_QP_EX));
+	CHECK_EQUAL(fake.ops->destroy_qp(plain), 0);
+	fix_close(&fix);
+}
+
 static void every_request_has_the_bytes_of_post_send(void)
 {
 	static const char * const want[] = {
@@ -228,6 +241,7 @@ static void queue_takes_requests_from_rts_on(void)
 }
 
 const struct test wr_api_tests[] = {
+	TEST(only_a_qp_that_asked_has_the_calls),
 	TEST(every_request_has_the_bytes_of_post_send),
 	TEST(flags_and_wr_id_are_those_of_the_moment),
 	TEST(entry_lists_and_inline_data),
