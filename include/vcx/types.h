@@ -93,12 +93,24 @@ typedef __be64 vcx_be64;
 #define __force
 #endif
 
+#ifndef __KERNEL__
+/* be32toh() is not there in strict C11. */
+static inline __u32 vcx_swap32(__u32 v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return v;
+#else
+	return __builtin_bswap32(v);
+#endif
+}
+#endif
+
 static inline __u32 vcx_be32_get(vcx_be32 v)
 {
 #ifdef __KERNEL__
 	return be32_to_cpu(v);
 #else
-	return be32toh((__force __u32)v);
+	return vcx_swap32((__force __u32)v);
 #endif
 }
 
@@ -107,7 +119,7 @@ static inline vcx_be32 vcx_be32_make(__u32 v)
 #ifdef __KERNEL__
 	return cpu_to_be32(v);
 #else
-	return (__force vcx_be32)htobe32(v);
+	return (__force vcx_be32)vcx_swap32(v);
 #endif
 }
 
