@@ -114,6 +114,8 @@ class Machine:
                 self.qmp('quit')
                 code = self.process.wait(TIME_LIMIT)
                 assert code == 0, f'QEMU ended with {code}:\n{self.output()}'
+                # UndefinedBehaviorSanitizer reports and goes on.
+                assert 'runtime error:' not in self.output(), self.output()
         except EOFError:
             code = self.process.wait(TIME_LIMIT)
             raise AssertionError(f'QEMU died with {code}:\n{self.output()}') from None
