@@ -50,7 +50,7 @@ struct vcx_page_list {
 	u64 *addr;
 	u32 num;
 	u8 log_bytes;		/* of a page */
-	u16 offset;		/* where it begins in the first, bytes */
+	u32 offset;		/* where it begins in the first, bytes */
 };
 
 /* ---- Device ---- */
