@@ -13,7 +13,7 @@ namespace {
 constexpr int32_t kWindowPsns = 4096;
 // A long message asks for an acknowledgement this often, so that the window
 // moves and a loss is found before the end.
-constexpr uint32_t kAckRequestPsns = 256;
+constexpr uint32_t kAckRequestPsns = 64;
 constexpr uint32_t kUnitBytes = 4096;
 
 uint32_t PsnsFor(uint32_t length, uint8_t log_mtu) {

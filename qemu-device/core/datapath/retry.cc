@@ -22,9 +22,7 @@ uint64_t Retry::RnrPauseNs(uint8_t code) {
 
 void Retry::Sent(Qp& qp) {
   RequesterState& r = qp.requester;
-  if (qp.path.ack_timeout == 0 || qp.state == VCX_QP_STATE_ERR ||
-      r.retry_deadline != VCX_CORE_NO_DEADLINE)
-    return;
+  if (qp.path.ack_timeout == 0 || qp.state == VCX_QP_STATE_ERR) return;
   r.retry_deadline = p_.host.NowNs() + AckTimeoutNs(qp.path.ack_timeout);
   if (!qp.retry_timer.armed()) p_.timers.Arm(qp.retry_timer, r.retry_deadline);
 }

@@ -26,7 +26,8 @@ class Retry {
  public:
   explicit Retry(Pipeline& p) : p_(p) {}
 
-  // The requester has put a packet on the wire.
+  // The requester has put packets on the wire: the peer has the whole timeout
+  // from now on. What was lost before is found by what follows it.
   void Sent(Qp& qp);
   // The peer has answered with progress: counters start anew.
   void Progress(Qp& qp);
@@ -43,8 +44,12 @@ class Retry {
 
   // Pause of an RNR NAK in nanoseconds. (IBA vol. 1, table 45)
   static uint64_t RnrPauseNs(uint8_t code);
-  // Acknowledgement timeout in nanoseconds; the code must not be zero.
-  static uint64_t AckTimeoutNs(uint8_t code) { return uint64_t{4096} << code; }
+  // Acknowledgement timeout in nanoseconds; the code must not be zero. A
+  // timeout of T is to be found between T and 4 T (IBA vol. 1, 9.7.6.1.3). An
+  // emulated peer shares its processor with others: the late end is right.
+  static uint64_t AckTimeoutNs(uint8_t code) {
+    return 4 * (uint64_t{4096} << code);
+  }
 
  private:
   void MoveTo(Qp& qp, Psn psn);
