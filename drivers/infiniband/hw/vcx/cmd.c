@@ -5,7 +5,8 @@
  * A command and its mailboxes have two owners: the caller, and the slot while
  * the device may still write there. A caller that gives up (time-out) drops
  * only its own reference: the slot stays taken, and its memory alive, until the
- * device completes it after all or its DMA is switched off.
+ * device completes it after all or its DMA is switched off. A time-out also is
+ * the end of the device, see health.c.
  */
 #include <linux/bitops.h>
 #include <linux/delay.h>
@@ -279,7 +280,7 @@ static void vcx_cmd_poll(struct vcx_dev *dev, struct vcx_cmd *cmd,
 		if (vcx_cmdq_finish(&dev->cmdq, slot))
 			break;
 		if (vcx_dev_is_gone(dev))
-			vcx_dev_fail(dev, "it is gone from the bus");
+			vcx_dev_fail(dev, VCX_GONE);
 		if (time_after(jiffies, end))
 			break;
 		usleep_range(VCX_CMD_POLL_USECS, 2 * VCX_CMD_POLL_USECS);
@@ -305,6 +306,8 @@ static int vcx_cmd_wait(struct vcx_dev *dev, struct vcx_cmd *cmd,
 		dev_err(&dev->pdev->dev, "%s was not answered within %u s\n",
 			vcx_cmd_opcode_name(cmd->opcode),
 			jiffies_to_msecs(q->timeout) / 1000);
+		/* What it did or did not do is unknown from here on. */
+		vcx_dev_fail(dev, "it does not answer");
 		return -ETIMEDOUT;
 	}
 	return cmd->err;

@@ -19,12 +19,13 @@
 #define VCX_HEALTH_PERIOD	(2 * HZ)
 #define VCX_HEALTH_MAX_MISSES	3
 
-#define VCX_FW_VER_GONE		0xffffffffu
-
-/* A function that left the bus reads as all ones. */
+/*
+ * A function that left the bus, or whose memory is off, reads as all ones or as
+ * zero, but not as the revision that probe has found.
+ */
 bool vcx_dev_is_gone(struct vcx_dev *dev)
 {
-	return ioread32be(&dev->seg->health.fw_ver) == VCX_FW_VER_GONE;
+	return ioread32be(&dev->seg->cmdif_rev_fw_sub) >> 16 != VCX_CMDIF_REV;
 }
 
 /* Why the device is beyond help; NULL: it is not. */
@@ -34,7 +35,7 @@ static const char *vcx_health_check(struct vcx_dev *dev)
 	u32 nic_state;
 
 	if (vcx_dev_is_gone(dev))
-		return "it is gone from the bus";
+		return VCX_GONE;
 	nic_state = VCX_CMDQ_NIC_STATE(ioread32be(&dev->seg->cmdq_addr_l_sz));
 	if (nic_state == VCX_NIC_STATE_DISABLED)
 		return "it has disabled itself";

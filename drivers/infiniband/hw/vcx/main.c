@@ -312,7 +312,7 @@ static void vcx_remove(struct pci_dev *pdev)
 
 	/* After a surprise removal, do not wait for answers. */
 	if (vcx_dev_is_gone(dev))
-		vcx_dev_fail(dev, "it is gone from the bus");
+		vcx_dev_fail(dev, VCX_GONE);
 	vcx_ib_unregister(dev);
 	vcx_queues_stop(dev);
 	vcx_hca_stop(dev);

@@ -358,6 +358,7 @@ void vcx_health_init(struct vcx_dev *dev);
 void vcx_health_start(struct vcx_dev *dev);
 void vcx_health_stop(struct vcx_dev *dev);
 void vcx_dev_fail(struct vcx_dev *dev, const char *reason);
+#define VCX_GONE	"its registers are gone"
 bool vcx_dev_is_gone(struct vcx_dev *dev);
 void vcx_flush_kick(struct vcx_dev *dev);
 
