@@ -17,10 +17,14 @@ struct vcx_qp_leaf {
 	_Atomic(struct vcx_qp *) qps[VCX_QP_TABLE_LEAF];
 };
 
-void vcx_qp_table_init(struct vcx_qp_table *table)
+int vcx_qp_table_init(struct vcx_qp_table *table)
 {
+	table->leaves = calloc(VCX_QP_TABLE_LEAVES, sizeof(*table->leaves));
+	if (!table->leaves)
+		return ENOMEM;
 	pthread_mutex_init(&table->mutex, NULL);
 	pthread_cond_init(&table->removed, NULL);
+	return 0;
 }
 
 void vcx_qp_table_destroy(struct vcx_qp_table *table)
@@ -30,6 +34,7 @@ void vcx_qp_table_destroy(struct vcx_qp_table *table)
 	for (i = 0; i < VCX_QP_TABLE_LEAVES; i++)
 		free(atomic_load_explicit(&table->leaves[i],
 					  memory_order_relaxed));
+	free(table->leaves);
 	pthread_cond_destroy(&table->removed);
 	pthread_mutex_destroy(&table->mutex);
 }

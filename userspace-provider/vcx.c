@@ -58,9 +58,9 @@ static void vcx_free_context(struct ibv_context *ibctx)
 {
 	struct vcx_context *ctx = to_vcx_context(ibctx);
 
-	vcx_qp_table_destroy(&ctx->qps);
 	vcx_dbrec_pool_destroy(&ctx->dbrecs);
 	munmap(ctx->uar, ctx->uar_bytes);
+	vcx_qp_table_destroy(&ctx->qps);
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
 }
@@ -150,15 +150,19 @@ static struct verbs_context *vcx_alloc_context(struct ibv_device *ibdev,
 	err = vcx_set_limits(&ctx->limits, &resp.drv_payload);
 	if (err)
 		goto err_uninit;
-	err = vcx_map_uar(ctx, cmd_fd, &resp.drv_payload);
+	err = vcx_qp_table_init(&ctx->qps);
 	if (err)
 		goto err_uninit;
+	err = vcx_map_uar(ctx, cmd_fd, &resp.drv_payload);
+	if (err)
+		goto err_destroy_table;
 
 	vcx_dbrec_pool_init(&ctx->dbrecs);
-	vcx_qp_table_init(&ctx->qps);
 	verbs_set_ops(&ctx->vctx, &vcx_context_ops);
 	return &ctx->vctx;
 
+err_destroy_table:
+	vcx_qp_table_destroy(&ctx->qps);
 err_uninit:
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);

@@ -50,7 +50,7 @@ struct vcx_limits {
 struct vcx_qp_table {
 	pthread_mutex_t mutex;
 	pthread_cond_t removed;
-	_Atomic(struct vcx_qp_leaf *) leaves[VCX_QP_TABLE_LEAVES];
+	_Atomic(struct vcx_qp_leaf *) *leaves;	/* VCX_QP_TABLE_LEAVES */
 };
 
 struct vcx_dbrec_pool {
@@ -173,7 +173,7 @@ __be32 *vcx_dbrec_alloc(struct vcx_dbrec_pool *pool);
 void vcx_dbrec_free(struct vcx_dbrec_pool *pool, __be32 *dbrec);
 
 /* qp_table.c */
-void vcx_qp_table_init(struct vcx_qp_table *table);
+int vcx_qp_table_init(struct vcx_qp_table *table);
 void vcx_qp_table_destroy(struct vcx_qp_table *table);
 int vcx_qp_table_insert(struct vcx_qp_table *table, uint32_t qpn,
 			struct vcx_qp *qp);

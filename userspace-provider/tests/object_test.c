@@ -84,7 +84,7 @@ static void context_failures_leave_nothing(void)
 	fake.fail_command = 1;
 	CHECK(!fake_open());
 	CHECK_EQUAL(errno, ENOSPC);
-	for (i = 1; i <= 2; i++) {	/* the context, its page */
+	for (i = 1; i <= 3; i++) {	/* the context, QP table, page */
 		fake.fail_alloc = i;
 		CHECK(!fake_open());
 		CHECK_EQUAL(errno, ENOMEM);
