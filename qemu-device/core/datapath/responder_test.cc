@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB) */
+// What the responder refuses, what the requester then reports, and that
+// nothing was touched.
+#include "testing/traffic_test.h"
+
+namespace vcx {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ResponderTest : public TrafficTest {
+ protected:
+  // The write (or read) must end so, and the peer be in error with an event.
+  void ExpectRefused(const SendWr& wr, uint8_t syndrome, uint8_t event) {
+    local_.driver().Send(local_.qp, wr);
+    pair_.Settle();
+    EXPECT_THAT(Sent(), ElementsAre(SendFailed(syndrome)));
+    EXPECT_EQ(LocalState(), VCX_QP_STATE_ERR);
+    EXPECT_EQ(RemoteState(), VCX_QP_STATE_ERR);
+    bool seen = false;
+    while (auto eqe = remote_.driver().NextEvent(remote_.driver().async_eq()))
+      seen |= eqe->type == event;
+    EXPECT_TRUE(seen);
+  }
+};
+
+TEST_F(ResponderTest, RefusesAStaleKey) {
+  ConnectPair();
+  SendWr wr = Wr(VCX_WQE_RDMA_WRITE, 64);
+  wr.rkey ^= 0x80;
+  ExpectRefused(wr, VCX_SYNDROME_REMOTE_ACCESS, VCX_EVENT_WQ_ACCESS_ERROR);
+  EXPECT_EQ(remote_.driver().Peek(remote_.mr, 0, 64), std::vector<uint8_t>(64));
+}
+
+TEST_F(ResponderTest, RefusesBytesBeyondTheKey) {
+  ConnectPair();
+  ExpectRefused(Wr(VCX_WQE_RDMA_WRITE, 2, kMrBytes - 1),
+                VCX_SYNDROME_REMOTE_ACCESS, VCX_EVENT_WQ_ACCESS_ERROR);
+}
+
+TEST_F(ResponderTest, RefusesAnAddressThatWraps) {
+  ConnectPair();
+  SendWr wr = Wr(VCX_WQE_RDMA_READ, 64);
+  wr.remote_va = UINT64_MAX - 8;
+  ExpectRefused(wr, VCX_SYNDROME_REMOTE_ACCESS, VCX_EVENT_WQ_ACCESS_ERROR);
+}
+
+TEST_F(ResponderTest, RefusesAKeyWithoutTheRight) {
+  ConnectPair();
+  remote_.mr = remote_.driver().NewMr({.remote_write = false});
+  ExpectRefused(Wr(VCX_WQE_RDMA_WRITE, 64), VCX_SYNDROME_REMOTE_ACCESS,
+                VCX_EVENT_WQ_ACCESS_ERROR);
+}
+
+TEST_F(ResponderTest, RefusesAKeyOfAnotherDomain) {
+  ConnectPair();
+  const uint32_t other = remote_.driver().MustNumber(VCX_CMD_ALLOC_PD);
+  remote_.mr = remote_.driver().NewMr({.pd = other});
+  ExpectRefused(Wr(VCX_WQE_RDMA_READ, 64), VCX_SYNDROME_REMOTE_ACCESS,
+                VCX_EVENT_WQ_ACCESS_ERROR);
+}
+
+// No bytes, no key. (IBA vol. 1, 9.7.4.1.5)
+TEST_F(ResponderTest, EmptyWriteNeedsNoKey) {
+  ConnectPair();
+  SendWr wr = Wr(VCX_WQE_RDMA_WRITE, 0);
+  wr.rkey = 0xdeadbeef;
+  local_.driver().Send(local_.qp, wr);
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_WRITE)));
+}
+
+TEST_F(ResponderTest, ReceiveThatIsTooShortEndsBothSides) {
+  ConnectPair();
+  PostRecv(63);
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_SEND, 64));
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_REMOTE_INVALID_REQ)));
+  EXPECT_THAT(Received(),
+              ElementsAre(ReceiveFailed(VCX_SYNDROME_LOCAL_LENGTH)));
+}
+
+TEST_F(ResponderTest, ReceiveIntoAForeignKeyEndsBothSides) {
+  ConnectPair();
+  remote_.driver().PostRecv(remote_.qp, {{0x00ffff00, 0, 64}});
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_SEND, 64));
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_REMOTE_OP)));
+  EXPECT_THAT(Received(),
+              ElementsAre(ReceiveFailed(VCX_SYNDROME_LOCAL_PROTECTION)));
+}
+
+TEST_F(ResponderTest, ReadIntoAReadOnlyKeyIsALocalError) {
+  ConnectPair();
+  const FakeMr mr =
+      local_.driver().NewMr({.remote_write = false, .local_write = false});
+  SendWr wr = Wr(VCX_WQE_RDMA_READ, 64);
+  wr.sges = {mr.At(0, 64)};
+  local_.driver().Send(local_.qp, wr);
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_LOCAL_PROTECTION)));
+}
+
+// The requester keeps more reads in flight than the responder has room for.
+TEST_F(ResponderTest, RefusesMoreReadsThanAgreed) {
+  ConnectPair({.log_sra_max = 2, .log_rra_max = 0});
+  pair_.b.host.wire_full = true;  // the first read stays owed
+  for (int i = 0; i < 2; ++i)
+    local_.driver().PostSend(local_.qp, Wr(VCX_WQE_RDMA_READ, 64));
+  local_.driver().RingSend(local_.qp);
+  pair_.Settle();
+  pair_.b.host.wire_full = false;
+  pair_.b.device.WireReady();
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_READ),
+                                  SendFailed(VCX_SYNDROME_REMOTE_INVALID_REQ)));
+}
+
+TEST_F(ResponderTest, KeyThatGoesDuringAReadIsAnAccessError) {
+  ConnectPair();
+  pair_.b.host.wire_full = true;
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_READ, 64));
+  pair_.Settle();
+  remote_.driver().MustNumber(VCX_CMD_DESTROY_MKEY, remote_.mr.index);
+  pair_.b.host.wire_full = false;
+  pair_.b.device.WireReady();
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_REMOTE_ACCESS)));
+}
+
+TEST_F(ResponderTest, FirstPacketInRtrIsAnEvent) {
+  local_.driver().ToInit(local_.qp);
+  remote_.driver().ToInit(remote_.qp);
+  Connection to_remote{.remote_qpn = remote_.qp.number,
+                       .dlid = remote_.driver().lid()};
+  Connection to_local{.remote_qpn = local_.qp.number,
+                      .dlid = local_.driver().lid()};
+  local_.driver().ToRtr(local_.qp, to_remote);
+  local_.driver().ToRts(local_.qp, to_remote);
+  remote_.driver().ToRtr(remote_.qp, to_local);
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_WRITE, 64));
+  pair_.Settle();
+  const auto eqe = remote_.driver().NextEvent(remote_.driver().async_eq());
+  ASSERT_TRUE(eqe.has_value());
+  EXPECT_EQ(eqe->type, VCX_EVENT_COMM_ESTABLISHED);
+  EXPECT_EQ(eqe->data.qp.number.get(), remote_.qp.number);
+}
+
+}  // namespace
+}  // namespace vcx
