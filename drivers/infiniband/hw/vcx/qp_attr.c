@@ -14,13 +14,6 @@
 #include "qp_attr.h"
 #include "vcx.h"
 
-/*
- * Atomics may be granted, as connection managers do without asking: there are
- * none, and the device refuses a peer that tries.
- */
-#define VCX_QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
-
 #define VCX_MAX_SL		15
 #define VCX_MAX_PATH_BITS	0x7f
 #define VCX_MAX_TIMER		31	/* five bits */
@@ -49,9 +42,11 @@ int vcx_qp_attr_check(const struct vcx_caps *caps,
 	if (mask & IB_QP_PATH_MIG_STATE &&
 	    attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EOPNOTSUPP;
-	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~VCX_QP_ACCESS)
-		return -EOPNOTSUPP;
 
+	/*
+	 * Any right may be granted: one for which there is no operation (atomics)
+	 * is never used, and a peer that tries is refused.
+	 */
 	if ((mask & IB_QP_PORT && attr->port_num != VCX_PORT) ||
 	    (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= caps->num_pkeys) ||
 	    (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 ||
