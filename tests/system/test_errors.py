@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
+"""What goes wrong is reported as verbs say, by status and by event, and does no
+harm beyond its queue pair."""
+import os
+import re
+
+import pytest
+
+import device
+import xfer
+
+SCRIPT = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'guest', 'errors.py')
+with open(SCRIPT, encoding='utf-8') as file:
+    CASES = re.findall(r'^@case\ndef (\w+)\(', file.read(), re.M)
+RESULTS = {}
+
+
+def run_all(vm):
+    """Run the script once for all cases: case -> 'ok' or the reason."""
+    out = vm.run('python3 /tests/errors.py vcx0', timeout=240).out
+    for line in out.splitlines():
+        match = re.match(r'ok (\w+)$|FAILED (\w+): (.*)', line)
+        if match:
+            RESULTS[match[1] or match[2]] = 'ok' if match[1] else match[3]
+    RESULTS.setdefault('whole', out)
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_case(one, case):
+    """One of guest/errors.py."""
+    if not RESULTS:
+        run_all(one)
+    assert RESULTS.get(case, 'did not run:\n' + RESULTS['whole']) == 'ok'
+
+
+def test_errors_leave_nothing_behind(one):
+    """After all that: no object, no complaint, and data still moves."""
+    counts = device.resource_counts(one)
+    assert not any(counts.values()), counts
+    assert 'objects_qp' not in device.objects(one)
+    xfer.alone(one, '--bytes', '1M')
+
+
+def test_a_killed_peer_is_noticed(pair):
+    """The peer's process ends in the middle of the traffic: its queue pair is
+    gone, the requests of the other side fail, and both devices can go on."""
+    server = pair[1].start([xfer.TOOL, '--serve'])
+    client = pair[0].start([xfer.TOOL, '--to', pair[1].address, '--op', 'write',
+                            '--bytes', '100G'])
+    before = device.counters(pair[1])['bytes_received']
+    pair[0].check('sleep 2')
+    assert device.counters(pair[1])['bytes_received'] > before
+    server.kill('KILL')
+    ended = client.wait(60)
+    assert ended.rc == 1 and 'transport retry counter exceeded' in ended.out, ended.out
+    for vm in pair:
+        assert device.resource_counts(vm)['qp'] == 0
+    xfer.between(pair[1], pair[0], '--bytes', '1M')
+
+
+def test_a_silent_peer_is_noticed_and_comes_back(pair):
+    """The peer's VM stops for a while: shorter than the retries last, so that
+    the traffic goes on; then for longer."""
+    server = pair[1].start([xfer.TOOL, '--serve'])
+    client = pair[0].start([xfer.TOOL, '--to', pair[1].address, '--op', 'write,read',
+                            '--bytes', '100G'])
+    pair[0].check('sleep 1')
+    before = device.counters(pair[0])
+    pair[1].qmp('stop')
+    pair[0].check('sleep 0.2')
+    pair[1].qmp('cont')
+    pair[0].check('sleep 1')
+    after = device.counters(pair[0])
+    assert client.poll() is None and server.poll() is None
+    assert after['bytes_sent'] > before['bytes_sent']
+    pair[1].qmp('stop')
+    ended = client.wait(60)
+    pair[1].qmp('cont')
+    assert ended.rc == 1 and 'transport retry counter exceeded' in ended.out, ended.out
+    assert server.wait(60).rc == 1
+    assert device.counters(pair[0])['timeouts'] > before['timeouts']
+    xfer.between(pair[1], pair[0], '--bytes', '1M')
+
+
+def test_the_link_goes_down_and_up(pair):
+    """Port events, the port's state, and traffic that survives a short break."""
+    vm = pair[0]
+    monitor = vm.start('timeout 60 ibv_asyncwatch -d vcx0')
+    monitor.wait_output('async event FD')
+    client, server = None, pair[1].start([xfer.TOOL, '--serve'])
+    try:
+        client = vm.start([xfer.TOOL, '--to', pair[1].address, '--bytes', '100G'])
+        vm.check('sleep 1')
+        vm.qmp('set_link', name='rdma', up=False)
+        vm.qmp('set_link', name='rdma', up=True)
+        monitor.wait_output('port active')
+        assert 'port error' in monitor.output()
+        before = device.counters(vm)['bytes_sent']
+        vm.check('sleep 1')
+        assert device.counters(vm)['bytes_sent'] > before, client.output()
+        vm.qmp('set_link', name='rdma', up=False)
+        vm.check('for i in 1 2 3 4 5; do grep -q DOWN '
+                 '/sys/class/infiniband/vcx0/ports/1/state && exit 0; sleep 0.3; done; exit 1')
+        assert client.wait(60).rc == 1
+    finally:
+        vm.qmp('set_link', name='rdma', up=True)
+        for job in (server, client, monitor):
+            if job and job.poll() is None:
+                job.kill('KILL')
+    assert 'PORT_ACTIVE' in vm.check('sleep 1; ibv_devinfo -d vcx0')
+    xfer.between(pair[1], pair[0], '--bytes', '1M')

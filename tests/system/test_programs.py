@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
+"""The usual verbs programs run, in one VM and between two."""
+import pytest
+
+from vmlib import programs
+
+import device
+
+ALL = pytest.mark.parametrize('program', programs.PROGRAMS,
+                              ids=[program.name.replace(' ', '_')
+                                   for program in programs.PROGRAMS])
+
+
+def run(program, server, client):
+    """Both sides exit with 0 and the client prints numbers; nothing stays behind."""
+    outcome = programs.run(program, server, client, timeout=120)
+    print(programs.summary(outcome))
+    assert outcome.ok, outcome.output
+    for vm in {server, client}:
+        assert device.resource_counts(vm)['qp'] == 0
+
+
+@ALL
+def test_in_one_vm(one, program):
+    """Server and client in one VM: through the device's loopback."""
+    run(program, one, one)
+
+
+@ALL
+def test_between_two_vms(pair, program):
+    """Server and client in different VMs: over the wire."""
+    run(program, pair[1], pair[0])
