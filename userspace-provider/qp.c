@@ -20,15 +20,20 @@ DECLARE_DRV_CMD(vcx_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 #define VCX_SQ_WQE_HEAD_BYTES                                                  \
 	(sizeof(struct vcx_wqe_ctrl) + sizeof(struct vcx_wqe_raddr))
 
+#define VCX_QP_COMP_MASK                                                       \
+	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |                 \
+	 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+
 static int vcx_check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
 {
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_QP_INIT_ATTR_PD |
-			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+	if (!check_comp_mask(attr->comp_mask, VCX_QP_COMP_MASK))
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
 	if (attr->qp_type != IBV_QPT_RC || attr->srq)
+		return EOPNOTSUPP;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+	    attr->create_flags)
 		return EOPNOTSUPP;
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr->send_ops_flags & ~VCX_SEND_OPS))
@@ -151,8 +156,9 @@ err_free:
 }
 
 static int vcx_qp_create_cmd(struct vcx_context *ctx, struct vcx_qp *qp,
-			     struct ibv_qp_init_attr_ex *attr)
+			     const struct ibv_qp_init_attr_ex *attr)
 {
+	struct ibv_qp_init_attr_ex attr_copy = *attr;
 	struct vcx_cmd_create_qp_resp resp = {};
 	struct vcx_cmd_create_qp cmd = {};
 
@@ -169,7 +175,9 @@ static int vcx_qp_create_cmd(struct vcx_context *ctx, struct vcx_qp *qp,
 	} else {
 		cmd.flags |= VCX_CREATE_QP_NO_RQ;
 	}
-	return ibv_cmd_create_qp_ex(&ctx->vctx.context, &qp->vqp, attr,
+	/* There are no flags, and the command wants not even to hear of none. */
+	attr_copy.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	return ibv_cmd_create_qp_ex(&ctx->vctx.context, &qp->vqp, &attr_copy,
 				    &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				    sizeof(resp));
 }
@@ -201,7 +209,7 @@ static void vcx_qp_fini(struct vcx_qp *qp)
 }
 
 static int vcx_qp_setup(struct vcx_context *ctx, struct vcx_qp *qp,
-			struct ibv_qp_init_attr_ex *attr)
+			const struct ibv_qp_init_attr_ex *attr)
 {
 	int err;
 

@@ -346,6 +346,10 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
 
 	CHECK_EQUAL(cmd_size, sizeof(*req));
 	CHECK_EQUAL(resp_size, sizeof(struct fake_create_qp_resp));
+	/* libibverbs refuses others. */
+	CHECK_EQUAL(attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD |
+					IBV_QP_INIT_ATTR_XRCD |
+					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), 0);
 	if (err)
 		return err;
 	if (fake.num_qps == FAKE_MAX_QPS)

@@ -112,6 +112,10 @@ static void impossible_queue_pairs_are_refused(void)
 	check_refused(attr, EOPNOTSUPP);
 	attr = qp_attr(ok);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;
+	check_refused(attr, EOPNOTSUPP);
+	attr = qp_attr(ok);
+	attr.comp_mask |= IBV_QP_INIT_ATTR_IND_TABLE;
 	check_refused(attr, EOPNOTSUPP);
 	attr = qp_attr(ok);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
@@ -123,6 +127,21 @@ static void impossible_queue_pairs_are_refused(void)
 	attr = qp_attr(ok);
 	attr.recv_cq = NULL;
 	check_refused(attr, EINVAL);
+	fix_close(&fix);
+}
+
+static void no_creation_flags_are_as_good_as_none(void)
+{
+	struct ibv_qp_init_attr_ex attr;
+	struct ibv_qp *qp;
+
+	fix_open(&fix);
+	attr = qp_attr((struct ibv_qp_cap) { 1, 1, 1, 1, 0 });
+	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	qp = fake.ops->create_qp_ex(fix.ctx, &attr);
+	CHECK(qp != NULL);
+	if (qp)
+		CHECK_EQUAL(fake.ops->destroy_qp(qp), 0);
 	fix_close(&fix);
 }
 
@@ -359,6 +378,7 @@ static void reused_number_waits_for_its_old_owner(void)
 const struct test qp_tests[] = {
 	TEST(sizes_are_rounded_up_and_told),
 	TEST(impossible_queue_pairs_are_refused),
+	TEST(no_creation_flags_are_as_good_as_none),
 	TEST(creation_failures_leave_nothing),
 	TEST(cq_creation_failures_leave_nothing),
 	TEST(failed_destruction_keeps_the_objects),
