@@ -23,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 // Queue pairs that share a pair of completion queues.
 constexpr size_t kQpsPerCq = 64;
 constexpr int kPollBatch = 32;
+// Longer than a queue pair tries again.
+constexpr auto kPeerGone = std::chrono::seconds(8);
 
 class Run {
  public:
@@ -151,7 +153,11 @@ void Run::MoveData() {
       last = Clock::now();
       continue;
     }
-    if (Clock::now() - last > limit) ReportStuck();
+    const auto idle = Clock::now() - last;
+    if (idle > limit) ReportStuck();
+    // A failed queue pair says more, and is given the time for it.
+    if (idle > kPeerGone && channel_ != nullptr && channel_->Closed())
+      Fail("the peer has ended; see what it says");
     device_.Wait();
   }
 }

@@ -9,6 +9,7 @@ from vmlib import VmError, VmGroup
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SHARES = [(TOP + '/build/tools/trixie', '/tools', False),
+          (TOP + '/build/modules', '/modules', False),
           (TOP + '/tests/system/guest', '/tests', False)]
 # Tests with the same VMs follow one another; the others boot their own.
 ORDER = ('one', 'pair')

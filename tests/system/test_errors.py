@@ -46,7 +46,7 @@ def test_a_killed_peer_is_noticed(pair):
     gone, the requests of the other side fail, and both devices can go on."""
     server = pair[1].start([xfer.TOOL, '--serve'])
     client = pair[0].start([xfer.TOOL, '--to', pair[1].address, '--op', 'write',
-                            '--bytes', '100G'])
+                            '--bytes', '100G', '--qps', '8'])
     before = device.counters(pair[1])['bytes_received']
     pair[0].check('sleep 2')
     assert device.counters(pair[1])['bytes_received'] > before
@@ -63,7 +63,7 @@ def test_a_silent_peer_is_noticed_and_comes_back(pair):
     the traffic goes on; then for longer."""
     server = pair[1].start([xfer.TOOL, '--serve'])
     client = pair[0].start([xfer.TOOL, '--to', pair[1].address, '--op', 'write,read',
-                            '--bytes', '100G'])
+                            '--bytes', '100G', '--qps', '8'])
     pair[0].check('sleep 1')
     before = device.counters(pair[0])
     pair[1].qmp('stop')
@@ -82,6 +82,11 @@ def test_a_silent_peer_is_noticed_and_comes_back(pair):
     xfer.between(pair[1], pair[0], '--bytes', '1M')
 
 
+def set_link(vm, state):
+    """Plug or unplug the device's wire."""
+    assert vm.qmp_client().monitor('set_link rdma ' + state) == ''
+
+
 def test_the_link_goes_down_and_up(pair):
     """Port events, the port's state, and traffic that survives a short break."""
     vm = pair[0]
@@ -89,21 +94,22 @@ def test_the_link_goes_down_and_up(pair):
     monitor.wait_output('async event FD')
     client, server = None, pair[1].start([xfer.TOOL, '--serve'])
     try:
-        client = vm.start([xfer.TOOL, '--to', pair[1].address, '--bytes', '100G'])
+        client = vm.start([xfer.TOOL, '--to', pair[1].address, '--bytes', '100G',
+                           '--qps', '8'])
         vm.check('sleep 1')
-        vm.qmp('set_link', name='rdma', up=False)
-        vm.qmp('set_link', name='rdma', up=True)
+        set_link(vm, 'off')
+        set_link(vm, 'on')
         monitor.wait_output('port active')
         assert 'port error' in monitor.output()
         before = device.counters(vm)['bytes_sent']
         vm.check('sleep 1')
         assert device.counters(vm)['bytes_sent'] > before, client.output()
-        vm.qmp('set_link', name='rdma', up=False)
+        set_link(vm, 'off')
         vm.check('for i in 1 2 3 4 5; do grep -q DOWN '
                  '/sys/class/infiniband/vcx0/ports/1/state && exit 0; sleep 0.3; done; exit 1')
         assert client.wait(60).rc == 1
     finally:
-        vm.qmp('set_link', name='rdma', up=True)
+        set_link(vm, 'on')
         for job in (server, client, monitor):
             if job and job.poll() is None:
                 job.kill('KILL')

@@ -32,7 +32,10 @@ MUST_PASS, MAY_FAIL = listed('expected_pass.txt'), listed('deviations.txt')
 def results(vm):
     """Outcomes of all tests, which run when first asked for."""
     if not OUTPUT:
-        OUTPUT.append(vm.run('python3 /tests/run_pyverbs.py vcx0', timeout=400).out)
+        # Some tests want huge pages.
+        OUTPUT.append(vm.run('echo 24 >/proc/sys/vm/nr_hugepages; '
+                             'python3 /tests/run_pyverbs.py vcx0; '
+                             'echo 0 >/proc/sys/vm/nr_hugepages', timeout=400).out)
         for kind, name, reason in re.findall(r'^= (\w+) (\S+) ?(.*)$', OUTPUT[0], re.M):
             RESULTS[name] = Outcome(kind, reason)
     return RESULTS

@@ -106,6 +106,11 @@ void Channel::ReadAll(char* data, size_t size) {
   }
 }
 
+bool Channel::Closed() const {
+  char byte;
+  return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void Channel::Send(const std::string& message) {
   const uint32_t size = htonl(static_cast<uint32_t>(message.size()));
   WriteAll(reinterpret_cast<const char*>(&size), sizeof(size));

@@ -20,6 +20,8 @@ class Channel {
 
   void Send(const std::string& message);
   std::string Receive();
+  // Has the peer's process ended?
+  bool Closed() const;
 
  private:
   explicit Channel(int fd);
