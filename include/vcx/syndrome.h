@@ -137,13 +137,15 @@ enum vcx_cmd_syndrome {
 	VCX_REFUSED_CQ_FIELD_SELECT = VCX_REFUSAL_PARAM(VCX_REFUSAL_CQ, 6),
 	/* a resize that changes cqe_sz */
 	VCX_REFUSED_CQ_RESIZE_CQE_SIZE = VCX_REFUSAL_PARAM(VCX_REFUSAL_CQ, 7),
-	/* the new queue is smaller than what is in the old one */
+	/* the new queue cannot hold what is in the old one, and one more */
 	VCX_REFUSED_CQ_RESIZE_TOO_SMALL =
 		VCX_REFUSAL(VCX_STATUS_BAD_SIZE_OUTS_CQES, VCX_REFUSAL_CQ, 8),
 	/* the bus refused the doorbell record or the old queue */
 	VCX_REFUSED_CQ_RESIZE_DMA = VCX_REFUSAL_USED(VCX_REFUSAL_CQ, 9),
 	/* a resize of a queue that has failed */
 	VCX_REFUSED_CQ_FAILED = VCX_REFUSAL_USED(VCX_REFUSAL_CQ, 10),
+	/* no room in the old queue for the entry that ends it */
+	VCX_REFUSED_CQ_RESIZE_FULL = VCX_REFUSAL_USED(VCX_REFUSAL_CQ, 12),
 	/* cq_period_mode neither from event nor from entry */
 	VCX_REFUSED_CQ_PERIOD_MODE = VCX_REFUSAL_PARAM(VCX_REFUSAL_CQ, 11),
 

@@ -57,13 +57,9 @@ bool CheckConfig(const vcx_core_config& config, char* error, size_t error_len) {
              config.version, VCX_CORE_API_VERSION);
     return false;
   }
-  if (config.link == VCX_LINK_ETH) {
+  if (config.link != VCX_LINK_IB) {
     snprintf(error, error_len,
              "link: Ethernet is not implemented, only InfiniBand is");
-    return false;
-  }
-  if (config.link != VCX_LINK_IB) {
-    snprintf(error, error_len, "link must be InfiniBand or Ethernet");
     return false;
   }
   if (config.guid == 0) {

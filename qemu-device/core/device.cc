@@ -25,12 +25,11 @@ Device::Device(const vcx_core_config& config, Host& host)
       port_(config),
       pipeline_(host, dma_, timers_, objects_, port_, counters_, trace_,
                 config.has_wire),
-      firmware_(config_, limits_, dma_, objects_, port_, pipeline_, counters_),
+      firmware_(config_, limits_, dma_, objects_, port_, pipeline_, counters_,
+                trace_),
       commands_(firmware_, trace_),
       bar_(host, limits_, dma_, objects_, commands_, pipeline_, counters_,
            trace_) {}
-
-Device::~Device() { Reset(VCX_RESET_UNPLUG); }
 
 uint64_t Device::BarRead(uint64_t offset, unsigned size) {
   return bar_.Read(offset, size);

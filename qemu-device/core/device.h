@@ -34,7 +34,6 @@ class Device {
  public:
   // The configuration was checked; the host outlives the device.
   Device(const vcx_core_config& config, Host& host);
-  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 

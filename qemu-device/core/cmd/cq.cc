@@ -109,7 +109,8 @@ vcx_cqc ResizedContext(const Cq& cq, const vcx_modify_cq_in& in) {
   return cqc;
 }
 
-// Entries that software has not consumed yet must fit into the new queue.
+// Entries that software has not consumed yet move to the new queue; the RESIZE
+// entry that ends the old one takes a place there and a number in both.
 CmdVerdict CheckOutstanding(Firmware& fw, const Cq& cq, uint32_t log_size) {
   vcx_be32 word;
   if (!fw.dma.Read(cq.doorbell_record + VCX_DBR_CQ_CI * sizeof(word), &word,
@@ -118,7 +119,8 @@ CmdVerdict CheckOutstanding(Firmware& fw, const Cq& cq, uint32_t log_size) {
     return VCX_REFUSED_CQ_RESIZE_DMA;
   }
   const uint32_t outstanding = (cq.producer - word.get()) & kCounterMask;
-  if (outstanding > 1u << log_size) return VCX_REFUSED_CQ_RESIZE_TOO_SMALL;
+  if (outstanding >= 1u << cq.log_size) return VCX_REFUSED_CQ_RESIZE_FULL;
+  if (outstanding >= 1u << log_size) return VCX_REFUSED_CQ_RESIZE_TOO_SMALL;
   return VCX_CMD_ACCEPTED;
 }
 

@@ -10,7 +10,8 @@
 namespace vcx {
 
 Firmware::Firmware(const vcx_core_config& c, const Limits& l, Dma& d,
-                   Objects& o, Port& p, Control& ctl, Counters& cnt)
+                   Objects& o, Port& p, Control& ctl, Counters& cnt,
+                   const Trace& tr)
     : config(c),
       limits(l),
       dma(d),
@@ -18,6 +19,7 @@ Firmware::Firmware(const vcx_core_config& c, const Limits& l, Dma& d,
       port(p),
       control(ctl),
       counters(cnt),
+      trace(tr),
       pages(c.boot_pages, c.init_pages),
       cap_max(BuildCapabilities(c, l)),
       cap_current(cap_max) {

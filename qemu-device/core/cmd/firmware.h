@@ -18,6 +18,7 @@
 #include "port/port.h"
 #include "resource/objects.h"
 #include "stats/counters.h"
+#include "stats/trace.h"
 #include "vcx/cap.h"
 #include "vcx/syndrome.h"
 
@@ -57,7 +58,8 @@ class PageListBudget {
 
 struct Firmware {
   Firmware(const vcx_core_config& config, const Limits& limits, Dma& dma,
-           Objects& objects, Port& port, Control& control, Counters& counters);
+           Objects& objects, Port& port, Control& control, Counters& counters,
+           const Trace& trace);
 
   // As after power-on. The data path has forgotten the objects already.
   void Reset();
@@ -72,6 +74,7 @@ struct Firmware {
   Port& port;
   Control& control;
   Counters& counters;
+  const Trace& trace;
 
   HcaState state = HcaState::kDisabled;
   uint16_t issi = 0;

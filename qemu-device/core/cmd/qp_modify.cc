@@ -51,6 +51,13 @@ AttrMask PresentUnlessZero(AttrMask attrs, const vcx_qpc& qpc) {
   return attrs & present;
 }
 
+// The reason of the trace is the opcode; it is zero when a QP fails on its own.
+void SetState(const Firmware& fw, Qp& qp, vcx_qp_state to,
+              const vcx_cmd_in& header) {
+  fw.trace(VCX_TRACE_QP_STATE, qp.number, qp.state, to, header.opcode.get());
+  qp.state = to;
+}
+
 void Enter(Firmware& fw, Qp& qp, vcx_qp_state from) {
   switch (qp.state) {
     case VCX_QP_STATE_INIT:
@@ -82,7 +89,7 @@ CmdVerdict Modify(Firmware& fw, const vcx_qp_in& in, const Transition& t) {
 
   CopyAttrs(attrs, in.qpc, qp->context);
   LoadAttrs(fw, attrs, *qp);
-  qp->state = t.to;
+  SetState(fw, *qp, t.to, in.hdr);
   Enter(fw, *qp, t.from);
   return VCX_CMD_ACCEPTED;
 }
@@ -131,7 +138,7 @@ CmdVerdict Rts2Sqd(Firmware& fw, const vcx_number_in& in, const Call& call,
   if (qp == nullptr) return VCX_REFUSED_QP_NUMBER;
   if (qp->state != VCX_QP_STATE_RTS) return VCX_REFUSED_QP_STATE;
 
-  qp->state = VCX_QP_STATE_SQD;
+  SetState(fw, *qp, VCX_QP_STATE_SQD, in.hdr);
   fw.control.QpEnteredSqd(*qp, (call.op_mod & VCX_RTS2SQD_EVENT) != 0);
   return VCX_CMD_ACCEPTED;
 }
@@ -143,7 +150,7 @@ CmdVerdict ToErr(Firmware& fw, const vcx_number_in& in, const Call&,
   if (qp == nullptr) return VCX_REFUSED_QP_NUMBER;
   if (qp->state == VCX_QP_STATE_ERR) return VCX_CMD_ACCEPTED;
 
-  qp->state = VCX_QP_STATE_ERR;
+  SetState(fw, *qp, VCX_QP_STATE_ERR, in.hdr);
   fw.control.QpEnteredError(*qp);
   return VCX_CMD_ACCEPTED;
 }
@@ -159,7 +166,7 @@ CmdVerdict ToRst(Firmware& fw, const vcx_number_in& in, const Call&,
   constexpr AttrMask kGone =
       kAttrAll & ~(kAttrCounterSet | kAttrDoorbellRecord);
   fw.control.QpForget(*qp);
-  qp->state = VCX_QP_STATE_RST;
+  SetState(fw, *qp, VCX_QP_STATE_RST, in.hdr);
   qp->requester = RequesterState{};
   qp->responder = ResponderState{};
   qp->established = false;

@@ -33,12 +33,13 @@ struct Input {
   std::vector<uint8_t> tail;  // instead of a list: registers
 
   std::vector<uint8_t> Bytes() const {
-    std::vector<uint8_t> bytes(sizeof(T));
+    std::vector<uint8_t> bytes(sizeof(T) + list.size() * sizeof(vcx_be64));
     std::memcpy(bytes.data(), &fixed, sizeof(T));
-    for (uint64_t address : list) {
+    auto* to = bytes.data() + sizeof(T);
+    for (const uint64_t address : list) {
       const vcx_be64 be(address);
-      const auto* raw = reinterpret_cast<const uint8_t*>(&be);
-      bytes.insert(bytes.end(), raw, raw + sizeof(be));
+      std::memcpy(to, &be, sizeof(be));
+      to += sizeof(be);
     }
     bytes.insert(bytes.end(), tail.begin(), tail.end());
     return bytes;

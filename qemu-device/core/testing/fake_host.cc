@@ -133,7 +133,7 @@ uint64_t FakeHost::Random() {
 }
 
 bool FakeHost::SendFrame(const void* frame, size_t len) {
-  if (wire_full) return false;
+  if (wire_full || frames.size() >= wire_capacity) return false;
   const auto* bytes = static_cast<const uint8_t*>(frame);
   frames.emplace_back(bytes, bytes + len);
   if (log_events) events.push_back({HostEvent::Kind::kFrame, 0, uint64_t{len}});

@@ -88,7 +88,8 @@ class FakeHost final : public Host {
   }
   void HealDma() { failures_.clear(); }
   void set_map_works(bool works) { map_works_ = works; }
-  bool wire_full = false;  // SendFrame() refuses
+  bool wire_full = false;           // SendFrame() refuses
+  size_t wire_capacity = SIZE_MAX;  // and when so many frames wait
 
   // ---- What the device did
   // ---------------------------------------------------
