@@ -337,6 +337,23 @@ static void vcx_shutdown(struct pci_dev *pdev)
 	vcx_cmdq_abort(dev);
 }
 
+/*
+ * Somebody else resets the function. What the driver knows of the device is
+ * void after that, so it is given up before, and bus mastering is already off
+ * in the state that is restored.
+ */
+static void vcx_reset_prepare(struct pci_dev *pdev)
+{
+	struct vcx_dev *dev = pci_get_drvdata(pdev);
+
+	vcx_dev_fail(dev, "it is being reset");
+	flush_work(&dev->health.fatal_work);
+}
+
+static const struct pci_error_handlers vcx_pci_err_handler = {
+	.reset_prepare = vcx_reset_prepare,
+};
+
 static const struct pci_device_id vcx_pci_table[] = {
 	{ PCI_DEVICE(VCX_PCI_VENDOR_ID, VCX_PCI_DEVICE_ID) },
 	{}
@@ -349,6 +366,7 @@ static struct pci_driver vcx_pci_driver = {
 	.probe = vcx_probe,
 	.remove = vcx_remove,
 	.shutdown = vcx_shutdown,
+	.err_handler = &vcx_pci_err_handler,
 };
 module_pci_driver(vcx_pci_driver);
 
