@@ -71,6 +71,7 @@ struct vcx_sq {
 	struct vcx_lock lock;		/* guards all but the tail */
 	void *ring;
 	uint32_t num_bbs;		/* 64-byte blocks */
+	uint32_t bbs_per_wqe;		/* of the largest WQE */
 	uint32_t max_wqes;
 	uint32_t max_sges;
 	uint32_t max_inline_bytes;
@@ -114,6 +115,11 @@ static inline void *vcx_sq_at(struct vcx_sq *sq, uint32_t bytes)
 	uint32_t ring_bytes = sq->num_bbs * VCX_WQE_BB_BYTES;
 
 	return (char *)sq->ring + (bytes & (ring_bytes - 1));
+}
+
+static inline size_t vcx_rq_bytes(const struct vcx_rq *rq)
+{
+	return (size_t)rq->num_wqes << rq->log_stride;
 }
 
 static inline struct vcx_wqe_data *vcx_rq_at(struct vcx_rq *rq, uint32_t head)

@@ -224,6 +224,11 @@ int vcx_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		 struct ibv_qp_init_attr *init_attr);
 int vcx_destroy_qp(struct ibv_qp *ibqp);
 
+/* qp_size.c */
+int vcx_qp_size(struct vcx_qp *qp, const struct vcx_limits *limits,
+		const struct ibv_qp_cap *cap);
+void vcx_qp_report_cap(const struct vcx_qp *qp, struct ibv_qp_cap *cap);
+
 /* wr.c, wr_api.c, recv.c */
 #define VCX_SEND_OPS                                                           \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |      \
