@@ -87,6 +87,8 @@ def pair_fixture(vms):
 def pytest_collection_modifyitems(items):
     """Bring tests together that use the same VMs."""
     def place(item):
-        return next((index for index, name in enumerate(ORDER)
-                     if name in item.fixturenames), len(ORDER))
+        shared = next((index for index, name in enumerate(ORDER)
+                       if name in item.fixturenames), len(ORDER))
+        guest = getattr(item, 'callspec', None) and item.callspec.params.get('guest')
+        return shared, guest or '', str(item.fspath)
     items.sort(key=place)

@@ -22,7 +22,7 @@ def test_probe_and_remove(vms, guest, options):
     for _ in range(2):
         assert device.PCI in vm.check('ls ' + DRIVER)
         loaded = device.objects(vm)
-        assert loaded['objects_eq'] > 0 and loaded['objects_pd'] > 0
+        assert loaded['objects_eq'] > 0 and loaded['objects_uar'] > 0
         if options:
             assert loaded['objects_page'] >= 1537
         else:
@@ -32,9 +32,10 @@ def test_probe_and_remove(vms, guest, options):
         vm.check('echo %s >%s/bind' % (device.PCI, DRIVER), timeout=90)
     vm.check('rmmod mlx5_ib mlx5_core', timeout=90)
     device.assert_empty(vm)
-    errors = [line for line in vm.kernel_log().splitlines()
-              if 'mlx5' in line and ('err' in line or 'fail' in line)]
-    assert not errors, '\n'.join(errors)
+    # mlx5_ib may be unable to use the device; its own line says so.
+    errors = vm.check('dmesg --level emerg,alert,crit,err | grep mlx5_core | '
+                      'grep -v "] mlx5_ib" || true')
+    assert errors == ''
     assert vm.check('grep mlx5 /proc/interrupts || true') == ''
 
 
