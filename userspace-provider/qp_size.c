@@ -4,7 +4,6 @@
  * and back to what it is told that it got. No memory, no kernel.
  */
 #include <errno.h>
-#include <unistd.h>
 
 #include <util/util.h>
 
@@ -18,6 +17,7 @@ static int vcx_size_sq(struct vcx_sq *sq, const struct vcx_limits *limits,
 		       const struct ibv_qp_cap *cap)
 {
 	uint64_t wqe_bytes, data_bytes, inline_bytes = 0;
+	uint32_t bbs_per_wqe;
 
 	if (!cap->max_send_wr)
 		return 0;
@@ -32,14 +32,16 @@ static int vcx_size_sq(struct vcx_sq *sq, const struct vcx_limits *limits,
 	    cap->max_send_wr > limits->max_sq_bbs)
 		return EINVAL;
 
-	sq->bbs_per_wqe = DIV_ROUND_UP(wqe_bytes, VCX_WQE_BB_BYTES);
+	bbs_per_wqe = DIV_ROUND_UP(wqe_bytes, VCX_WQE_BB_BYTES);
 	sq->num_bbs = roundup_pow_of_two((uint64_t)cap->max_send_wr *
-					 sq->bbs_per_wqe);
+					 bbs_per_wqe);
 	if (sq->num_bbs > limits->max_sq_bbs)
 		return EINVAL;
 
+	sq->max_wqes = sq->num_bbs / bbs_per_wqe;
+
 	/* Give what fits: the last block is there anyway. */
-	data_bytes = sq->bbs_per_wqe * VCX_WQE_BB_BYTES;
+	data_bytes = bbs_per_wqe * VCX_WQE_BB_BYTES;
 	if (data_bytes > limits->max_sq_wqe_bytes)
 		data_bytes = limits->max_sq_wqe_bytes;
 	data_bytes -= VCX_SQ_WQE_HEAD_BYTES;
@@ -73,29 +75,6 @@ static int vcx_size_rq(struct vcx_rq *rq, const struct vcx_limits *limits,
 	return 0;
 }
 
-/*
- * Memory comes in pages, so a small send queue can be larger at no cost. That
- * also helps applications that ask for one request and post the next one before
- * they have polled it, as latency tests with events do.
- */
-static void vcx_sq_fill_page(struct vcx_sq *sq, const struct vcx_limits *limits,
-			     size_t rq_bytes)
-{
-	size_t page_bytes = sysconf(_SC_PAGESIZE);
-	size_t bytes = rq_bytes + (size_t)sq->num_bbs * VCX_WQE_BB_BYTES;
-	size_t room = align(bytes, page_bytes);
-
-	if (!sq->num_bbs)
-		return;
-	while (sq->num_bbs < limits->max_sq_bbs) {
-		bytes += (size_t)sq->num_bbs * VCX_WQE_BB_BYTES;
-		if (bytes > room)
-			break;
-		sq->num_bbs *= 2;
-	}
-	sq->max_wqes = sq->num_bbs / sq->bbs_per_wqe;
-}
-
 /* Zero requests give no queue. EINVAL: more than the device can. */
 int vcx_qp_size(struct vcx_qp *qp, const struct vcx_limits *limits,
 		const struct ibv_qp_cap *cap)
@@ -105,8 +84,6 @@ int vcx_qp_size(struct vcx_qp *qp, const struct vcx_limits *limits,
 	err = vcx_size_sq(&qp->sq, limits, cap);
 	if (!err)
 		err = vcx_size_rq(&qp->rq, limits, cap);
-	if (!err)
-		vcx_sq_fill_page(&qp->sq, limits, vcx_rq_bytes(&qp->rq));
 	return err;
 }
 

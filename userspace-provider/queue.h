@@ -71,7 +71,6 @@ struct vcx_sq {
 	struct vcx_lock lock;		/* guards all but the tail */
 	void *ring;
 	uint32_t num_bbs;		/* 64-byte blocks */
-	uint32_t bbs_per_wqe;		/* of the largest WQE */
 	uint32_t max_wqes;
 	uint32_t max_sges;
 	uint32_t max_inline_bytes;

@@ -115,8 +115,6 @@ void fix_open(struct fixture *fix)
 		.max_recv_sge = FIX_RECV_SGE,
 	};
 
-	/* No more than asked for, whatever room there is in a page. */
-	fake.ucontext.max_sq_bbs = FIX_SEND_WR;
 	fix_open_with(fix, &cap, 0);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
 /*
  * wr_api_test.c - the ibv_wr_*() calls: the same bytes as ibv_post_send()
- * makes, lists that are posted whole or not at all, and mistakes in the order of
- * calls.
+ * makes, lists that are posted whole or not at all, calls out of order.
  */
 #include <errno.h>
 #include <string.h>

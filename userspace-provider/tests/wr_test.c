@@ -214,7 +214,6 @@ static void wqe_wraps_at_the_end_of_the_ring(void)
 	char text[140];
 	int i;
 
-	fake.ucontext.max_sq_bbs = 16;
 	fix_open_with(&fix, &cap, 0);
 	CHECK_EQUAL(fake_qp_of(fix.qp)->req.log_sq_bbs, 4);
 	for (i = 0; i < 14; i++) {
@@ -248,8 +247,7 @@ static void entries_wrap_at_the_end_of_the_ring(void)
 	struct ibv_sge sges[6];
 	int i;
 
-	fake.ucontext.max_sq_bbs = 4;
-	fix_open_with(&fix, &cap, 0);	/* two blocks for a WQE */
+	fix_open_with(&fix, &cap, 0);	/* four blocks, two for a WQE */
 	for (i = 0; i < 3; i++) {
 		CHECK_EQUAL(post(&wr, &bad_wr), 0);
 		retire_all(i);
