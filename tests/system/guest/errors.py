@@ -12,9 +12,9 @@ import pyverbs.enums as e
 from pyverbs.mr import MR
 from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QPAttr
-from pyverbs.wr import SGE, SendWR
+from pyverbs.wr import SGE, RecvWR, SendWR
 
-from rc import ALL_ACCESS, End, completions, expect, pair, statuses
+from rc import ALL_ACCESS, End, completions, expect, pair, statuses, window
 
 CASES = {}
 ERR, RTS = e.IBV_QPS_ERR, e.IBV_QPS_RTS
@@ -205,6 +205,40 @@ def message_longer_than_the_receive(device):
         wc, = completions(two.rcq)
         expect((wc.wr_id, wc.status), (6, e.IBV_WC_LOC_LEN_ERR))
         ends_with(one, two, 'REM_INV_REQ_ERR')
+
+
+@case
+def the_largest_message_and_one_byte_more(device):
+    """As long as the port says by write, read and send; one byte more fails where it
+    is posted, not at the peer."""
+    one, two = pair(device)
+    size = one.context.query_port(1).max_msg_sz
+    expect(size >= 1 << 30, True)
+    source, pattern = window(bytes(range(251)), size + 4096)
+    target, got = window(b'-', size + 4096)
+    here = MR(one.pd, size + 4096, ALL_ACCESS, address=source)
+    there = MR(two.pd, size + 4096, ALL_ACCESS, address=target)
+
+    def post(opcode, length):
+        wr = SendWR(opcode=opcode, num_sge=1, sg=[SGE(source, length, here.lkey)],
+                    send_flags=e.IBV_SEND_SIGNALED)
+        wr.set_wr_rdma(there.rkey, target)
+        one.qp.post_send(wr)
+    post(e.IBV_WR_RDMA_WRITE, size)
+    expect(statuses(one.scq, seconds=60), ['SUCCESS'])
+    expect(got[:] == pattern[:], True)
+    got[:] = b'+' * len(got)
+    post(e.IBV_WR_RDMA_READ, size)
+    expect(statuses(one.scq, seconds=60), ['SUCCESS'])
+    expect(pattern[:] == got[:], True)
+    two.qp.post_recv(RecvWR(num_sge=1, sg=[SGE(target, size, there.lkey)]))
+    post(e.IBV_WR_SEND, size)
+    wc, = completions(two.rcq, seconds=60)
+    expect((wc.status, wc.byte_len), (0, size))
+    expect(statuses(one.scq), ['SUCCESS'])
+    post(e.IBV_WR_RDMA_WRITE, size + 1)
+    expect(statuses(one.scq), ['LOC_LEN_ERR'])
+    expect(two.state(), RTS)
 
 
 # ---- retries ----------------------------------------------------------------------

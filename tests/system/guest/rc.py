@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
 """RC queue pairs for scripts that run in a guest, on pyverbs."""
+import ctypes
+import mmap
 import os
 import select
 import time
@@ -125,6 +127,25 @@ class End:
         """Destroy everything, in order."""
         for thing in (self.qp, self.mr, self.scq, self.rcq, self.pd, self.context):
             thing.close()
+
+
+def window(fill, size, period=2 << 20):
+    """Address of `size` bytes that take `period` bytes of memory, mapped again and
+    again; and that memory, full of `fill`, to look at."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                          ctypes.c_int, ctypes.c_long]
+    file = os.memfd_create('window')
+    os.ftruncate(file, period)
+    memory = mmap.mmap(file, period)
+    memory[:] = (fill * (period // len(fill) + 1))[:period]
+    both, reserve, fixed = 3, 0x4022, 0x11      # PROT_*, MAP_*
+    base = libc.mmap(None, size, 0, reserve, -1, 0)
+    for at in range(base, base + size, period):
+        if libc.mmap(at, min(period, base + size - at), both, fixed, file, 0) != at:
+            raise OSError(ctypes.get_errno(), 'mmap')
+    return base, memory
 
 
 def completions(cq, count=1, seconds=20):
