@@ -71,7 +71,9 @@ void Retry::GoBack(Qp& qp, Psn psn, RetryReason reason) {
   r.recovering = true;
   p_.counters.Add(Counter::kRetries);
   MoveTo(qp, psn);
-  r.retry_deadline = VCX_CORE_NO_DEADLINE;
+  // From now, not from when it is sent: a wire that takes nothing is a loss
+  // too, and must not keep the QP waiting for ever.
+  Sent(qp);
   p_.scheduler.Schedule(qp);
 }
 
