@@ -11,10 +11,17 @@ namespace {
 // PSNs on the wire without an acknowledgement. Far below half the PSN space,
 // and enough to hide the way to the peer and back.
 constexpr int32_t kWindowPsns = 4096;
+// The same after a loss, until something is acknowledged: a peer that is gone is
+// not sent whole windows again and again. At least twice what follows.
+constexpr int32_t kRecoveryPsns = 128;
 // A long message asks for an acknowledgement this often, so that the window
 // moves and a loss is found before the end.
 constexpr uint32_t kAckRequestPsns = 64;
 constexpr uint32_t kUnitBytes = 4096;
+
+int32_t Window(const RequesterState& r) {
+  return r.recovering ? kRecoveryPsns : kWindowPsns;
+}
 
 uint32_t PsnsFor(uint32_t length, uint8_t log_mtu) {
   const uint32_t mtu = 1u << log_mtu;
@@ -73,7 +80,7 @@ bool Requester::MayBegin(const Qp& qp) const {
   if (request_.fence && r.reads != 0) return false;
   if (request_.strong_order && !r.inflight.empty()) return false;
   if (request_.reads() && r.reads >= 1u << qp.log_sra_max) return false;
-  return r.max_psn.Ahead(r.unacked) < kWindowPsns;
+  return r.next_psn.Ahead(r.unacked) < Window(r);
 }
 
 bool Requester::Begin(Qp& qp, Fault* fault) {
@@ -105,7 +112,7 @@ StepResult Requester::SendMessage(Qp& qp, uint32_t* budget) {
   const uint32_t max_payload = wire.MaxPayload(qp.mtu());
   while (*budget != 0) {
     const InflightWqe& wqe = r.inflight[r.resend];
-    if (!request_.reads() && r.next_psn.Ahead(r.unacked) >= kWindowPsns)
+    if (!request_.reads() && r.next_psn.Ahead(r.unacked) >= Window(r))
       return StepResult::kIdle;
 
     Packet packet;
