@@ -23,7 +23,7 @@ class Pool:
 
     def get(self, **options):
         """A running group with these options."""
-        if self.group is None or options != self.options:
+        if options != self.options or not all(vm.alive() for vm in self.group):
             self.stop()
             group = VmGroup(shares=SHARES, **options)
             group.start()

@@ -154,3 +154,18 @@ def test_hot_unplug_and_plug(vms, guest):
     if guest in HAS_PROVIDER:
         xfer.alone(vm, '--bytes', '1M')
     device.unload_driver(vm)
+
+
+@GUESTS
+def test_power_off(vms, guest):
+    """With the driver loaded and in use: at once, without waiting for anything."""
+    vm = vms(count=1, guest=guest, mem=768)[0]
+    if not vm.check('ls /sys/class/infiniband'):
+        device.load_driver(vm)
+    if guest in HAS_PROVIDER:
+        vm.start([xfer.TOOL, '--self', '--bytes', '100G', '--qps', '4'])
+        vm.check('sleep 1')
+    vm.ended_by_us = True
+    vm.agent.send('off')
+    vm.process.wait(20)
+    assert 'was not answered' not in vm.console()

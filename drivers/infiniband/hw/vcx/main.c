@@ -329,6 +329,8 @@ static void vcx_shutdown(struct pci_dev *pdev)
 {
 	struct vcx_dev *dev = pci_get_drvdata(pdev);
 
+	/* With the HCA goes the event queue that would tell of the command. */
+	vcx_cmdq_use_events(dev, false);
 	if (!vcx_fw_teardown_hca(dev))
 		vcx_fw_disable_hca(dev);
 	vcx_dev_fail(dev, "the system shuts down");
