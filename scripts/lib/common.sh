@@ -9,6 +9,11 @@ VCX_ME=$(basename "$0")
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 umask 022
 
+# meson compiles through ccache where it is installed. Objects are shared between
+# clones of the tree, whatever folder they are in.
+export CCACHE_DIR=$VCX_CACHE/ccache CCACHE_BASEDIR=$VCX_TOP CCACHE_NOHASHDIR=1
+export CCACHE_MAXSIZE=2G
+
 # A bare chroot has no /proc, without which bash has no <(...), and much else in
 # a build fails in ways that are hard to understand.
 [ -e /proc/self ] || mount -t proc proc /proc || {
