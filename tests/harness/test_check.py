@@ -17,10 +17,11 @@ def check_fixture(tmp_path):
     os.makedirs(tmp_path / 'tests/levels')
     shutil.copy(TOP + '/scripts/check', tmp_path / 'scripts')
 
-    def run(body, *words):
-        level = tmp_path / 'tests/levels/35-mine'
-        level.write_text('#!/bin/sh\n%s\n' % body)
-        level.chmod(0o755)
+    def run(body, *words, names=('35-mine',)):
+        for name in names:
+            level = tmp_path / 'tests/levels' / name
+            level.write_text('#!/bin/sh\n%s\n' % body)
+            level.chmod(0o755)
         done = subprocess.run([tmp_path / 'scripts/check', *(words or ['mine'])], check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout.splitlines()
@@ -56,3 +57,23 @@ def test_a_missing_level_is_a_failure(check):
     assert code == 1
     assert any('30-core is missing' in line for line in lines)
     assert lines[-1] == '0 passed, 1 failed, 0 skipped'
+
+
+# Each of two levels is done when both have begun.
+MEET = 'touch $0.here; for i in $(seq 50); do set -- "${0%/*}"/*.here; ' \
+    '[ $# = 2 ] && exec echo "level x: 1 passed, 0 failed, 0 skipped"; sleep 0.1; done; exit 1'
+
+
+@pytest.mark.parametrize('jobs, result', [('2', '2 passed, 0 failed, 0 skipped'),
+                                          ('1', '1 passed, 1 failed, 0 skipped')])
+def test_levels_at_the_same_time(check, jobs, result):
+    """Two jobs are two at a time, one is not; the sum has both."""
+    _, lines = check(MEET, '--jobs', jobs, 'one', 'two', names=('36-one', '37-two'))
+    assert lines[-1] == result
+
+
+@pytest.mark.parametrize('words', [('--jobs',), ('--jobs', '0'), ('--jobs', 'x'), ('nothing',)])
+def test_a_wrong_word_is_named(check, words):
+    """Nothing runs, and the message has the word."""
+    code, lines = check(GOOD, *words)
+    assert code == 1 and len(lines) == 1 and words[0] in lines[0]

@@ -84,6 +84,11 @@ def pair_fixture(vms):
     return vms(count=2)
 
 
+def pytest_configure(config):
+    """The marker of the level "conformance"."""
+    config.addinivalue_line('markers', 'conformance: programs that others wrote')
+
+
 def pytest_collection_modifyitems(items):
     """Bring tests together that use the same VMs."""
     def place(item):

@@ -6,6 +6,7 @@ from vmlib import programs
 
 import device
 
+pytestmark = pytest.mark.conformance
 ALL = pytest.mark.parametrize('program', programs.PROGRAMS,
                               ids=[program.name.replace(' ', '_')
                                    for program in programs.PROGRAMS])

@@ -13,6 +13,7 @@ import pytest
 
 import device
 
+pytestmark = pytest.mark.conformance
 FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'pyverbs')
 Outcome = namedtuple('Outcome', 'kind reason')
 RESULTS, OUTPUT = {}, []

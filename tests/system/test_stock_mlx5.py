@@ -5,6 +5,7 @@ import pytest
 
 import device
 
+pytestmark = pytest.mark.conformance
 GUESTS = pytest.mark.parametrize('guest', ('trixie', 'bookworm'))
 PAGES = pytest.mark.parametrize('boot, init', [(0, 0), (37, 1500)],
                                 ids=('no_pages', 'page_supply'))
