@@ -186,7 +186,8 @@ void Pipeline::QpModified(Qp& qp) {
 void Pipeline::QpSaveContext(Qp& qp) {
   const RequesterState& r = qp.requester;
   vcx_qpc* qpc = &qp.context;
-  VCX_SET(qpc, VCX_QPC_STATE, qp.state);
+  const bool draining = qp.state == VCX_QP_STATE_SQD && !r.drained;
+  VCX_SET(qpc, VCX_QPC_STATE, draining ? VCX_QP_STATE_SQ_DRAINING : qp.state);
   VCX_SET(qpc, VCX_QPC_NEXT_SEND_PSN, r.next_psn.value());
   VCX_SET(qpc, VCX_QPC_LAST_ACKED_PSN, (r.unacked - 1).value());
   VCX_SET(qpc, VCX_QPC_NEXT_RCV_PSN, qp.responder.expected.value());

@@ -44,7 +44,7 @@ SendResult IbLink::SendDamaged(const Packet& packet, uint64_t where) {
   size_t len;
   const SendResult prepared = Prepare(packet, &len);
   if (len == 0) return prepared;
-  Damage(len, packet.has_grh, where);
+  Damage(packet.has_grh, where);
   return HandOver(len);
 }
 
@@ -70,9 +70,9 @@ SendResult IbLink::HandOver(size_t len) {
   return SendResult::kSent;
 }
 
-void IbLink::Damage(size_t len, bool has_grh, uint64_t where) {
+void IbLink::Damage(bool has_grh, uint64_t where) {
   uint8_t* const lrh = frame_.data() + kEthernetBytes;
-  const size_t lrh_to_icrc = len - kEthernetBytes - kVcrcBytes;
+  const size_t lrh_to_icrc = LrhLength(lrh);
   const bool inside_a_switch = (where & 1) != 0;
   // Up to eight bits in a row: no CRC of 16 or 32 bits misses that. The first
   // byte of the BTH that the invariant CRC covers without a gap is the fifth.

@@ -56,7 +56,7 @@ class IbLink final : public Wire {
   // *len 0: there is nowhere to send it to.
   SendResult Prepare(const Packet& packet, size_t* len);
   SendResult HandOver(size_t len);
-  void Damage(size_t len, bool has_grh, uint64_t where);
+  void Damage(bool has_grh, uint64_t where);
   // Serializes into frame_; 0 when the payload could not be read.
   size_t Encode(const Packet& packet);
   // kNum: decoded.
