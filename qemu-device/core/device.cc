@@ -24,7 +24,7 @@ Device::Device(const vcx_core_config& config, Host& host)
       objects_(limits_),
       port_(config),
       pipeline_(host, dma_, timers_, objects_, port_, counters_, trace_,
-                config.has_wire),
+                config),
       firmware_(config_, limits_, dma_, objects_, port_, pipeline_, counters_,
                 trace_),
       commands_(firmware_, trace_),

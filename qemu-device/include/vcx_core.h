@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a function of this header changes. */
-#define VCX_CORE_API_VERSION 1
+#define VCX_CORE_API_VERSION 2
 
 #define VCX_CORE_NO_DEADLINE UINT64_MAX
 
@@ -147,6 +147,11 @@ struct vcx_core_config {
 	uint64_t guid;		/* node and port GUID, not zero */
 	uint16_t lid;		/* 1..0xbfff; 0: derived from the GUID */
 	uint32_t mtu_bytes;	/* 256, 512, 1024, 2048, 4096 */
+	/*
+	 * Payload of a packet on the wire at most, 256..61440. Above the path
+	 * MTU: packets of several MTUs for peers that take them.
+	 */
+	uint32_t max_payload_bytes;
 	uint32_t num_vectors;	/* MSI-X vectors, 1..2048 */
 	uint32_t max_qp;	/* and so on: objects at the same time */
 	uint32_t max_cq;

@@ -16,7 +16,7 @@ constexpr uint32_t kTurn = 16;
 }  // namespace
 
 Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
-                   Counters& c, Trace& tr, bool has_wire)
+                   Counters& c, Trace& tr, const vcx_core_config& config)
     : host(h),
       dma(d),
       timers(t),
@@ -29,7 +29,7 @@ Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
       send_queue(*this),
       requester(*this),
       retry(*this),
-      ib_link(h, d, po, c, tr, ingress, has_wire),
+      ib_link(h, d, po, c, tr, ingress, config),
       router(po, ingress, c, ib_link),
       ingress(*this),
       responder(*this),
@@ -128,6 +128,7 @@ void Pipeline::QpEnteredRtr(Qp& qp) {
   qp.responder.nak_sent = false;
   qp.responder.dead = false;
   qp.established = false;
+  qp.peer_payload = 0;
 }
 
 void Pipeline::QpEnteredRts(Qp& qp) {

@@ -37,7 +37,8 @@ namespace vcx {
 class Pipeline final : public Control {
  public:
   Pipeline(Host& host, Dma& dma, TimerQueue& timers, Objects& objects,
-           Port& port, Counters& counters, Trace& trace, bool has_wire);
+           Port& port, Counters& counters, Trace& trace,
+           const vcx_core_config& config);
 
   // ---- Entry points of the device ------------------------------------------
 

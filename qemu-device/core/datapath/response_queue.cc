@@ -167,7 +167,9 @@ SendResult ResponseQueue::SendReadPacket(Qp& qp, const Response& response,
 StepResult ResponseQueue::SendReadResponse(Qp& qp, Response& response,
                                            uint32_t* budget) {
   Wire& wire = p_.router.WireFor(qp.path);
-  const uint32_t max_payload = wire.MaxPayload(qp.mtu());
+  // See Requester::SendMessage().
+  const uint32_t max_payload =
+      response.again ? qp.mtu() : p_.router.MaxPayload(qp);
   for (bool last = false; !last;) {
     if (*budget == 0) return StepResult::kMore;
     const uint32_t bytes = std::min(response.left, max_payload);

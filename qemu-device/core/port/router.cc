@@ -24,6 +24,13 @@ SendResult LoopbackWire::Send(const Packet& packet) {
   return SendResult::kSent;
 }
 
+uint32_t Router::MaxPayload(const Qp& qp) const {
+  const uint32_t mtu = qp.mtu();
+  if (IsLocal(qp.path)) return loopback_.MaxPayload(mtu);
+  const uint32_t taken = std::min(link_.MaxPayload(mtu), qp.peer_payload);
+  return std::max(mtu, taken & ~(mtu - 1));
+}
+
 void Router::Address(const Qp& qp, Packet* packet) const {
   const AddressPath& path = qp.path;
   packet->slid = port_.lid();  // LMC is 0: no path bits

@@ -36,14 +36,21 @@ class Router {
       : port_(port), loopback_(ingress, counters), link_(link) {}
 
   Wire& WireFor(const AddressPath& path) {
-    const bool local = path.force_loopback || path.dlid == port_.lid();
-    return local ? static_cast<Wire&>(loopback_) : link_;
+    return IsLocal(path) ? static_cast<Wire&>(loopback_) : link_;
   }
+
+  // Payload of a packet to the peer of this QP at most: the path MTU, or a
+  // multiple of it that the wire carries and the peer takes.
+  uint32_t MaxPayload(const Qp& qp) const;
 
   // Fills in the local route, the GRH and the P_Key of a packet of this QP.
   void Address(const Qp& qp, Packet* packet) const;
 
  private:
+  bool IsLocal(const AddressPath& path) const {
+    return path.force_loopback || path.dlid == port_.lid();
+  }
+
   const Port& port_;
   LoopbackWire loopback_;
   Wire& link_;

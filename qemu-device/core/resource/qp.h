@@ -135,6 +135,7 @@ struct Response {
   uint64_t va;    // kRead: of the next byte
   uint32_t left;  // kRead: bytes
   bool first;     // kRead: nothing of it was sent
+  bool again = false;  // kRead: the answer was lost
 };
 
 struct ResponderState {
@@ -200,6 +201,7 @@ struct Qp {
   uint8_t retry_count = 0;
   uint8_t rnr_retry = 0;     // 7: without end
   bool established = false;  // the first packet has come (event)
+  uint32_t peer_payload = 0;  // that the peer takes in a packet; 0: an MTU
 
   RequesterState requester;
   ResponderState responder;

@@ -117,7 +117,7 @@ void PutLrh(uint8_t* to, const Packet& packet, size_t bytes) {
   Put16(to + 6, packet.slid);
 }
 
-LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
+LrhError GetLrhRoute(std::span<const uint8_t> from, Packet* packet) {
   if (from.size() < kLrhBytes) return LrhError::kTruncated;
   const uint8_t lnh = from[1] & 3;
   if ((from[0] & 0xf) != 0 || (lnh != kLnhLocal && lnh != kLnhGlobal))
@@ -126,6 +126,12 @@ LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
   packet->sl = from[1] >> 4;
   packet->dlid = Get16(&from[2]);
   packet->slid = Get16(&from[6]);
+  return LrhError::kNone;
+}
+
+LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
+  const LrhError error = GetLrhRoute(from, packet);
+  if (error != LrhError::kNone) return error;
   *bytes = size_t{4} * (Get16(&from[4]) & 0x7ff);
   const size_t least =
       kLrhBytes + (packet->has_grh ? kGrhBytes : 0) + kBthBytes + kIcrcBytes;
