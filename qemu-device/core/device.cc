@@ -60,12 +60,12 @@ void Device::TimerFired() {
   }
 }
 
-void Device::Receive(const uint8_t* frame, size_t len) {
+void Device::Receive(const uint8_t* frame, size_t len, bool more) {
   if (!dma_.enabled()) {
     counters_.Add(Counter::kDropPortDown);
     return;
   }
-  pipeline_.Receive(frame, len);
+  pipeline_.Receive(frame, len, more);
   timers_.Publish();
 }
 

@@ -201,6 +201,13 @@ void vcx_core_timer(vcx_core *core);
 /* A frame has arrived. It is not kept; every reason to drop it is counted. */
 void vcx_core_receive(vcx_core *core, const void *frame, size_t len);
 
+/*
+ * The same for one of several frames that have arrived together: what follows
+ * from it, answers above all, is left for a vcx_core_run() that the host makes
+ * after the last of them, so that they share an acknowledgement.
+ */
+void vcx_core_receive_one_of(vcx_core *core, const void *frame, size_t len);
+
 /* send_frame() returned false before and would succeed now. */
 void vcx_core_wire_ready(vcx_core *core);
 

@@ -95,9 +95,9 @@ void Pipeline::TimerExpired(Timer& timer) {
   Settle(kInlineBudget);
 }
 
-void Pipeline::Receive(const uint8_t* frame, size_t len) {
+void Pipeline::Receive(const uint8_t* frame, size_t len, bool more) {
   ib_link.Receive(frame, len);
-  Settle(kInlineBudget);
+  if (!more) Settle(kInlineBudget);
 }
 
 void Pipeline::WireReady() {

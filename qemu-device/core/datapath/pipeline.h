@@ -45,7 +45,7 @@ class Pipeline final : public Control {
   // Does at most `budget` units of work; true when more could be done now.
   bool Run(uint32_t budget);
   void TimerExpired(Timer& timer);
-  void Receive(const uint8_t* frame, size_t len);
+  void Receive(const uint8_t* frame, size_t len, bool more);
   void WireReady();
   // Forgets everything; the objects are gone or about to go.
   void Clear();
