@@ -2,6 +2,7 @@
 #include "datapath/response_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "datapath/pipeline.h"
 
@@ -13,19 +14,36 @@ constexpr uint32_t kUnitBytes = 4096;
 // Reads owed, an acknowledgement between each two and at the ends, and NAKs.
 size_t Room(const Qp& qp) { return 2 * (size_t{1} << qp.log_rra_max) + 4; }
 
+constexpr size_t kFirstRoom = 4;
+
+// Most QPs never owe more than an acknowledgement: the queue grows to its room
+// when it must.
+void Grow(ResponderState& r, size_t room) {
+  std::vector<Response> larger(
+      std::min(room, std::max(kFirstRoom, 2 * r.responses.size())));
+  for (uint32_t i = 0; i < r.count; ++i)
+    larger[i] = r.responses[(r.head + i) % r.responses.size()];
+  r.responses = std::move(larger);
+  r.head = 0;
+}
+
 }  // namespace
 
 void ResponseQueue::Prepare(Qp& qp) {
   ResponderState& r = qp.responder;
-  r.responses.assign(Room(qp), Response{});
+  r.responses = {};
   r.head = r.count = r.reads = 0;
 }
 
 bool ResponseQueue::Owe(Qp& qp, const Response& response) {
   ResponderState& r = qp.responder;
   if (r.count == r.responses.size()) {
-    p_.counters.Add(Counter::kDropNoResource);
-    return false;
+    const size_t room = Room(qp);
+    if (r.count >= room) {
+      p_.counters.Add(Counter::kDropNoResource);
+      return false;
+    }
+    Grow(r, room);
   }
   r.responses[(r.head + r.count) % r.responses.size()] = response;
   ++r.count;
@@ -78,7 +96,7 @@ void ResponseQueue::OweFatalNak(Qp& qp, uint8_t syndrome) {
   ResponderState& r = qp.responder;
   r.dead = true;
   // The requester must hear of it: the newest answer makes room if need be.
-  if (r.count == r.responses.size()) {
+  if (r.count == Room(qp)) {
     --r.count;
     const Response& dropped =
         r.responses[(r.head + r.count) % r.responses.size()];

@@ -160,7 +160,7 @@ struct ResponderState {
   bool nak_sent = false;  // no second NAK until the expected PSN arrives
   bool dead = false;      // a fatal NAK is owed; requests are ignored
 
-  std::vector<Response> responses;  // FIFO, fixed capacity from RTR on
+  std::vector<Response> responses;  // FIFO; grows to what may be owed
   uint32_t head = 0;
   uint32_t count = 0;
   uint32_t reads = 0;  // kRead entries among them
