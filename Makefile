@@ -10,6 +10,8 @@ help:
 	@echo 'make demo       show the device: boot VMs, run verbs programs in them'
 	@echo 'make check      run all tests'
 	@echo 'make unit       run the tests of the device core only'
+	@echo 'make bench      vcx and rxe side by side in VMs: bandwidth, rate, latency'
+	@echo 'make bench-core the device core alone, against its aims'
 	@echo 'make shell      a shell in a VM with the driver loaded (VMS=2, GUEST=bookworm)'
 	@echo
 	@echo 'make device     the QEMU device, for the installed QEMU   scripts/build-device'
@@ -49,6 +51,12 @@ check: setup
 unit: setup
 	@scripts/check core
 
+bench: setup
+	@scripts/bench
+
+bench-core: setup
+	@scripts/bench-core
+
 shell: setup
 	@scripts/build-device
 	@scripts/build-modules $(GUEST)
@@ -58,5 +66,5 @@ shell: setup
 clean:
 	rm -rf build
 
-.PHONY: help setup device qemu modules provider guest demo check unit shell clean
+.PHONY: help setup device qemu modules provider guest demo check unit bench bench-core shell clean
 .DEFAULT_GOAL := help

@@ -127,6 +127,10 @@ void vcx_core_receive(vcx_core* core, const void* frame, size_t len) {
   core->device.Receive(static_cast<const uint8_t*>(frame), len);
 }
 
+void vcx_core_receive_one_of(vcx_core* core, const void* frame, size_t len) {
+  core->device.Receive(static_cast<const uint8_t*>(frame), len, true);
+}
+
 void vcx_core_wire_ready(vcx_core* core) { core->device.WireReady(); }
 
 void vcx_core_set_link(vcx_core* core, bool up) { core->device.SetLink(up); }

@@ -35,6 +35,8 @@ constexpr Count kCounts[] = {
 
 constexpr uint32_t kMinMtu = 256;
 constexpr uint32_t kMaxMtu = 4096;
+// 15 of the largest MTU, so that the frame fits into a UDP datagram too.
+constexpr uint32_t kMaxPayload = 15 * kMaxMtu;
 constexpr uint16_t kLastUnicastLid = 0xbfff;
 
 uint8_t Log2Up(uint32_t count) {
@@ -48,6 +50,7 @@ void InitConfig(vcx_core_config* config) {
   config->version = VCX_CORE_API_VERSION;
   config->link = VCX_LINK_IB;
   config->mtu_bytes = kMaxMtu;
+  config->max_payload_bytes = kMaxPayload;
   for (const Count& count : kCounts) config->*count.member = count.initial;
 }
 
@@ -78,6 +81,14 @@ bool CheckConfig(const vcx_core_config& config, char* error, size_t error_len) {
              "mtu_bytes is %" PRIu32
              ", it must be 256, 512, 1024, 2048 or 4096",
              config.mtu_bytes);
+    return false;
+  }
+  if (config.max_payload_bytes < kMinMtu ||
+      config.max_payload_bytes > kMaxPayload) {
+    snprintf(error, error_len,
+             "max_payload_bytes is %" PRIu32
+             ", it must be from %" PRIu32 " to %" PRIu32,
+             config.max_payload_bytes, kMinMtu, kMaxPayload);
     return false;
   }
   for (const Count& count : kCounts) {

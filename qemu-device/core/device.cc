@@ -31,7 +31,7 @@ Device::Device(const vcx_core_config& config, Host& host)
       port_(config),
       faults_(FaultsFromConfig(config)),
       pipeline_(host, dma_, timers_, objects_, port_, counters_, trace_,
-                config.has_wire, faults_),
+                config, faults_),
       firmware_(config_, limits_, dma_, objects_, port_, pipeline_, counters_,
                 trace_),
       commands_(firmware_, trace_),
@@ -67,12 +67,12 @@ void Device::TimerFired() {
   }
 }
 
-void Device::Receive(const uint8_t* frame, size_t len) {
+void Device::Receive(const uint8_t* frame, size_t len, bool more) {
   if (!dma_.enabled()) {
     counters_.Add(Counter::kDropPortDown);
     return;
   }
-  pipeline_.Receive(frame, len);
+  pipeline_.Receive(frame, len, more);
   timers_.Publish();
 }
 

@@ -45,7 +45,8 @@ class Device {
   // True when work remains that can go on now.
   bool Run(uint32_t budget);
   void TimerFired();
-  void Receive(const uint8_t* frame, size_t len);
+  // `more`: others arrive now, and Run() follows them.
+  void Receive(const uint8_t* frame, size_t len, bool more = false);
   void WireReady();
   void SetLink(bool up);
 

@@ -13,6 +13,12 @@
 
 QEMU_BUILD_BUG_ON(VCX_RING_MAX_FRAME < NET_BUFSIZE);
 
+/* Frames that are closer together come from one read. */
+#define VCX_BURST_NS 3000
+
+/* What is done for a burst before the device thread goes on. */
+#define VCX_BURST_UNITS 64
+
 /* From the core: the device lock is held, the BQL perhaps. */
 bool vcx_net_push(VcxState *s, const void *frame, size_t len)
 {
@@ -76,14 +82,41 @@ bool vcx_net_flush(VcxState *s, unsigned int max_frames)
     return !net->backend_busy && !vcx_ring_is_empty(&net->ring);
 }
 
+/* After the last of several frames: what they led to. */
+static void vcx_net_burst_bh(void *opaque)
+{
+    VcxState *s = opaque;
+
+    vcx_lock(s);
+    if (!s->running || vcx_core_run(s->core, VCX_BURST_UNITS)) {
+        vcx_thread_kick(s);
+    }
+    vcx_unlock(s);
+}
+
+/*
+ * A backend that reads a stream delivers all the frames that were in it, one
+ * after the other. The first is served at once, as if it were alone. One that
+ * comes right behind another, sooner than the main loop could have asked the
+ * backend again, waits for the bottom half, so that a burst is answered once.
+ */
 static ssize_t vcx_net_receive(NetClientState *nc, const uint8_t *frame,
                                size_t len)
 {
     VcxState *s = qemu_get_nic_opaque(nc);
+    VcxNet *net = &s->net;
+    bool burst = qemu_clock_get_ns(QEMU_CLOCK_REALTIME) - net->received_ns <
+                 VCX_BURST_NS;
 
     vcx_lock(s);
-    vcx_core_receive(s->core, frame, len);
+    if (burst) {
+        vcx_core_receive_one_of(s->core, frame, len);
+        qemu_bh_schedule(net->burst_bh);
+    } else {
+        vcx_core_receive(s->core, frame, len);
+    }
     vcx_unlock(s);
+    net->received_ns = qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
     return len;
 }
 
@@ -123,6 +156,8 @@ void vcx_net_init(VcxState *s)
     }
     vcx_ring_init(&net->ring);
     net->backend_busy = false;
+    net->received_ns = 0;
+    net->burst_bh = qemu_bh_new(vcx_net_burst_bh, s);
     net->nic = qemu_new_nic(&vcx_net_info, &net->conf,
                             object_get_typename(OBJECT(s)), DEVICE(s)->id,
                             VCX_NIC_GUARD(DEVICE(s)) s);
@@ -165,5 +200,6 @@ void vcx_net_exit(VcxState *s)
     qemu_purge_queued_packets(qemu_get_queue(net->nic));
     qemu_del_nic(net->nic);
     net->nic = NULL;
+    qemu_bh_delete(net->burst_bh);
     vcx_ring_free(&net->ring);
 }

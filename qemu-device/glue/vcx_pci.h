@@ -67,6 +67,8 @@ typedef struct VcxNet {
     NICState *nic;              /* NULL without netdev */
     VcxRing ring;               /* push: device lock, the rest: BQL */
     bool backend_busy;          /* BQL: the backend queued our last frame */
+    int64_t received_ns;        /* BQL: when the last frame had been served */
+    QEMUBH *burst_bh;           /* BQL: frames wait for vcx_core_run() */
 } VcxNet;
 
 struct VcxState {

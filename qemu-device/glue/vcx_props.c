@@ -23,6 +23,10 @@ static const VcxNumber vcx_numbers[] = {
       "LID of the InfiniBand port; 0: derived from the GUID" },
     { "mtu", "mtu_bytes", offsetof(VcxState, config.mtu_bytes), 256, 4096,
       false, "largest MTU of the port: 256, 512, 1024, 2048 or 4096" },
+    { "max-payload", "max_payload_bytes",
+      offsetof(VcxState, config.max_payload_bytes), 256, 61440, false,
+      "payload of a packet on the wire, bytes; above the path MTU for peers "
+      "that take it" },
     { "num-vectors", "num_vectors", offsetof(VcxState, config.num_vectors),
       0, VCX_MAX_VECTORS, false,
       "MSI-X vectors; 0: 16 more than the machine may have CPUs, at least 64" },

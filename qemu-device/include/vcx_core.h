@@ -148,6 +148,11 @@ struct vcx_core_config {
 	uint64_t guid;		/* node and port GUID, not zero */
 	uint16_t lid;		/* 1..0xbfff; 0: derived from the GUID */
 	uint32_t mtu_bytes;	/* 256, 512, 1024, 2048, 4096 */
+	/*
+	 * Payload of a packet on the wire at most, 256..61440. Above the path
+	 * MTU: packets of several MTUs for peers that take them.
+	 */
+	uint32_t max_payload_bytes;
 	uint32_t num_vectors;	/* MSI-X vectors, 1..2048 */
 	uint32_t max_qp;	/* and so on: objects at the same time */
 	uint32_t max_cq;
@@ -201,6 +206,13 @@ void vcx_core_timer(vcx_core *core);
 
 /* A frame has arrived. It is not kept; every reason to drop it is counted. */
 void vcx_core_receive(vcx_core *core, const void *frame, size_t len);
+
+/*
+ * The same for one of several frames that have arrived together: what follows
+ * from it, answers above all, is left for a vcx_core_run() that the host makes
+ * after the last of them, so that they share an acknowledgement.
+ */
+void vcx_core_receive_one_of(vcx_core *core, const void *frame, size_t len);
 
 /* send_frame() returned false before and would succeed now. */
 void vcx_core_wire_ready(vcx_core *core);

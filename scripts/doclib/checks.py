@@ -63,7 +63,7 @@ class Tree:
 
     def make_targets(self):
         """Names of the targets of the Makefile."""
-        return set(re.findall(r'^([a-z]+):', self.source('Makefile'), re.M))
+        return set(re.findall(r'^([a-z-]+):', self.source('Makefile'), re.M))
 
     def commands(self):
         """Commands: name -> (opcode, states, input, output)."""

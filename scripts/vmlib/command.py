@@ -83,6 +83,10 @@ def network_args(options, wires, vm):
             device += ',' + options.device_opts.replace('{vm}', str(number))
         # Behind a root port, as a real card: hot-unplug and FLR go through it.
         args += ['-device', 'pcie-root-port,id=rp1,chassis=1,slot=1', '-device', device]
+        if options.rxe:
+            args += wires['rxe'].netdev(number)
+            args += ['-device', 'virtio-net-pci,romfile=,netdev=rxe,host_mtu=9000,mac='
+                     + mac(1, number)]
     return args
 
 

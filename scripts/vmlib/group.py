@@ -7,10 +7,10 @@ import time
 
 from . import accel as acceleration
 from . import artifacts
-from .errors import KernelComplaint, VmDied, VmError, VmTimeout
+from .errors import KernelComplaint, VmError
 from .options import TOP, Options
 from .vm import Vm
-from .wires import Wire
+from .wires import HUBS, Wire
 
 
 class VmGroup:
@@ -82,13 +82,15 @@ class VmGroup:
         self._make_folders()
         self.vms = [Vm(options, number, self.out, self.sockets)
                     for number in range(1, options.count + 1)]
-        wires = {name: Wire(name, options.count, self.sockets) for name in ('mgmt', 'rdma')}
         for vm in self.vms:
             vm.prepare()
-        for vm in self.vms:
-            vm.launch(image, wires, accel)
-            if vm.number == 1 and options.count > 1:
-                self._wait_listening(wires)
+        wires = {name: Wire(name, options.count) for name in HUBS}
+        try:
+            for vm in self.vms:
+                vm.launch(image, wires, accel)
+        finally:
+            for wire in wires.values():
+                wire.close()
         for vm in self.vms:
             vm.connect()
         for vm in self.vms:
@@ -96,20 +98,6 @@ class VmGroup:
         for vm in self.vms:
             vm.load_driver()
         self.seconds_ready = time.monotonic() - self.vms[0].began
-
-    def _wait_listening(self, wires):
-        """VM 1 listens on the wires; the others can connect after that."""
-        expected = wires['mgmt'].listening()
-        if self.options.wire and self.options.device != 'none':
-            expected += wires['rdma'].listening()
-        first = self.vms[0]
-        while not all(os.path.exists(path) for path in expected):
-            if not first.alive():
-                raise VmDied('%s ended while starting\n%s' % (first.name, first.last_words()))
-            if time.monotonic() - first.began > self.options.boot_timeout:
-                raise VmTimeout('vm1: QEMU made no wire sockets within %g s\n%s' % (
-                    self.options.boot_timeout, first.last_words()))
-            time.sleep(0.01)
 
     def complaints(self):
         """What kernels and devices complained about, headed by the VM's name."""

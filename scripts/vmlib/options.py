@@ -24,6 +24,7 @@ class Options:
     san: bool = False           # the vcx device with ASan and UBSan
     driver: str = None          # none, vcx, mlx5, rxe; default goes with the device
     driver_params: str = ''     # module parameters
+    rxe: bool = False           # also rxe0: soft RoCE on a NIC with a wire of its own
     wire: bool = None           # RDMA wire between VMs; default: with several VMs
     accel: str = 'auto'         # auto, kvm, tcg
     qemu: str = None            # the QEMU program; default: scripts/qemu-vcx or stock
@@ -52,5 +53,7 @@ class Options:
             raise VmError('driver rxe needs --device rxe')
         if not 1 <= self.count <= 8:
             raise VmError('1 to 8 VMs, not %d' % self.count)
+        if self.rxe and self.device != 'vcx':
+            raise VmError('rxe beside it needs --device vcx')
         if self.wire is None:
             self.wire = self.count > 1

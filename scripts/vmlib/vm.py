@@ -69,11 +69,12 @@ class Vm:
             file.write(shlex.join(command) + '\n')
         self.began = time.monotonic()
         # QEMU must not outlive the thread that starts it, not even by SIGKILL.
+        ends = [fd for wire in wires.values() for fd in wire.ends(self.number)]
         with open(self.dir + '/qemu.log', 'wb') as log:
             self.process = subprocess.Popen(
                 ['setpriv', '--pdeathsig', 'KILL', '--', *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True)
+                start_new_session=True, pass_fds=ends)
 
     def connect(self):
         """Connect to the agent's socket, once QEMU has made it."""
@@ -102,6 +103,8 @@ class Vm:
             parameters = shlex.split(self.options.driver_params)
             self.check(['/vm/guest/load-driver', self.options.driver, *parameters],
                        timeout=self.options.boot_timeout)
+        if self.options.rxe:
+            self.check(['/vm/guest/load-driver', 'rxe'], timeout=self.options.boot_timeout)
 
     def alive(self):
         """Does its QEMU process run?"""

@@ -129,6 +129,20 @@ def test_vms_share_a_net_and_a_folder():
         assert group[1].check('echo $VM $VM_COUNT') == '2 3\n'
 
 
+@pytest.mark.parametrize('stopped', [0, 1], ids=['the first', 'the second'])
+def test_a_stopped_vm_does_not_stop_its_peer(stopped):
+    """The wire fills up, and the VM that sends goes on nevertheless."""
+    with VmGroup(device='none', count=2) as group:
+        victim, sender = group[stopped], group[1 - stopped]
+        sender.check('ping -q -c 1 -W 10 %s' % victim.address)
+        victim.qmp('stop')
+        # About 100 packets a second, more than the socket takes.
+        sender.run('ping -q -f -w 3 -s 16000 %s' % victim.address, timeout=30)
+        assert sender.check('echo alive', timeout=10) == 'alive\n'
+        victim.qmp('cont')
+        victim.check('true', timeout=30)
+
+
 def test_no_qemu_is_left_behind():
     """Not by a signal to the harness, and not by its violent end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):

@@ -30,7 +30,12 @@ Counter Ingress::Judge(const Qp* qp, const Packet& packet) const {
   if (packet.slid != peer) return Counter::kDropSource;
   if (qp->path.has_grh && (!packet.has_grh || packet.grh.sgid != qp->path.dgid))
     return Counter::kDropGid;
-  if (packet.payload.length > uint64_t{packet.psns} << qp->log_mtu)
+  const uint64_t room = uint64_t{packet.psns} << qp->log_mtu;
+  if (packet.payload.length > room) return Counter::kDropPathMtu;
+  // A large packet takes as many PSNs as its payload needs, not more: both
+  // sides count in the same MTU.
+  if (packet.psns > 1 && packet.payload.length != 0 &&
+      packet.payload.length + uint64_t{qp->mtu()} <= room)
     return Counter::kDropPathMtu;
   return Counter::kNum;
 }
@@ -44,6 +49,7 @@ void Ingress::Deliver(const Packet& packet) {
              packet.dest_qpn, packet.opcode, packet.psn.value());
     return;
   }
+  qp->peer_payload = packet.offered_payload;
   p_.counters.Add(Counter::kPacketsReceived);
   p_.counters.Add(Counter::kBytesReceived, packet.payload.length);
   p_.trace(VCX_TRACE_INGRESS, qp->number, packet.opcode, packet.psn.value(),

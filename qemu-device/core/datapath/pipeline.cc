@@ -16,7 +16,7 @@ constexpr uint32_t kTurn = 16;
 }  // namespace
 
 Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
-                   Counters& c, Trace& tr, bool has_wire,
+                   Counters& c, Trace& tr, const vcx_core_config& config,
                    const FaultPlan& faults)
     : host(h),
       dma(d),
@@ -30,7 +30,7 @@ Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
       send_queue(*this),
       requester(*this),
       retry(*this),
-      ib_link(h, d, po, c, tr, ingress, has_wire),
+      ib_link(h, d, po, c, tr, ingress, config),
       router(po, ingress, c, ib_link, faults, {h, d, t, c, tr}),
       ingress(*this),
       responder(*this),
@@ -99,9 +99,9 @@ void Pipeline::TimerExpired(Timer& timer) {
   Settle(kInlineBudget);
 }
 
-void Pipeline::Receive(const uint8_t* frame, size_t len) {
+void Pipeline::Receive(const uint8_t* frame, size_t len, bool more) {
   ib_link.Receive(frame, len);
-  Settle(kInlineBudget);
+  if (!more) Settle(kInlineBudget);
 }
 
 void Pipeline::WireReady() {
@@ -135,6 +135,7 @@ void Pipeline::QpEnteredRtr(Qp& qp) {
   qp.responder.dead = false;
   qp.established = false;
   qp.flush_reason = VCX_VENDOR_NONE;
+  qp.peer_payload = 0;
 }
 
 void Pipeline::QpEnteredRts(Qp& qp) {

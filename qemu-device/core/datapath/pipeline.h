@@ -37,15 +37,15 @@ namespace vcx {
 class Pipeline final : public Control {
  public:
   Pipeline(Host& host, Dma& dma, TimerQueue& timers, Objects& objects,
-           Port& port, Counters& counters, Trace& trace, bool has_wire,
-           const FaultPlan& faults);
+           Port& port, Counters& counters, Trace& trace,
+           const vcx_core_config& config, const FaultPlan& faults);
 
   // ---- Entry points of the device ------------------------------------------
 
   // Does at most `budget` units of work; true when more could be done now.
   bool Run(uint32_t budget);
   void TimerExpired(Timer& timer);
-  void Receive(const uint8_t* frame, size_t len);
+  void Receive(const uint8_t* frame, size_t len, bool more);
   void WireReady();
   // Forgets everything; the objects are gone or about to go.
   void Clear();

@@ -11,8 +11,8 @@ namespace {
 // PSNs on the wire without an acknowledgement. Far below half the PSN space,
 // and enough to hide the way to the peer and back.
 constexpr int32_t kWindowPsns = 4096;
-// The same after a loss, until something is acknowledged: a peer that is gone is
-// not sent whole windows again and again. At least twice what follows.
+// The same after a loss, until something is acknowledged: a peer that is gone
+// is not sent whole windows again and again. At least twice what follows.
 constexpr int32_t kRecoveryPsns = 128;
 // A long message asks for an acknowledgement this often, so that the window
 // moves and a loss is found before the end.
@@ -109,7 +109,10 @@ bool Requester::Begin(Qp& qp, Fault* fault) {
 StepResult Requester::SendMessage(Qp& qp, uint32_t* budget) {
   RequesterState& r = qp.requester;
   Wire& wire = p_.router.WireFor(qp.path);
-  const uint32_t max_payload = wire.MaxPayload(qp.mtu());
+  // What was lost may have been too large for something on the way: it is sent
+  // again in packets of one MTU.
+  const uint32_t max_payload =
+      r.recovering ? qp.mtu() : p_.router.MaxPayload(qp);
   while (*budget != 0) {
     const InflightWqe& wqe = r.inflight[r.resend];
     if (!request_.reads() && r.next_psn.Ahead(r.unacked) >= Window(r))

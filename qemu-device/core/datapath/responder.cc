@@ -266,7 +266,10 @@ void Responder::Duplicate(Qp& qp, const Packet& packet) {
   p_.Count(qp, VCX_Q_COUNTER_DUPLICATE_REQUEST);
   const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
   if (info.kind != PacketKind::kReadRequest) {
-    if (packet.ack_request) p_.responses.OweAck(qp, r.expected - 1);
+    // A packet that reaches beyond what was applied was cut otherwise the first
+    // time: who sent it must learn where to go on.
+    const bool beyond = (packet.psn + packet.psns).Ahead(r.expected) > 0;
+    if (packet.ack_request || beyond) p_.responses.OweAck(qp, r.expected - 1);
     return;
   }
   // All of it must lie in what was answered before.
@@ -292,7 +295,8 @@ void Responder::Duplicate(Qp& qp, const Packet& packet) {
                              .va = packet.va,
                              .left = packet.dma_length,
                              .first = true,
-                             .repeated = true});
+                             .repeated = true,
+                             .again = true});
 }
 
 void Responder::FailReceive(Qp& qp, const Fault& fault, uint8_t nak_syndrome) {

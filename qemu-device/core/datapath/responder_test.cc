@@ -213,6 +213,27 @@ TEST_F(ResponderTest, RepeatedReadThatIsOwedStillIsAnsweredOnce) {
   EXPECT_EQ(pair_.b.Counter("packets_sent"), 3u);
 }
 
+// What is owed grows with the answers that cannot be sent, and keeps its order.
+TEST_F(ResponderTest, AllReadsThatWereAgreedWaitForTheWire) {
+  constexpr uint32_t kReads = 16;
+  ConnectPair({.log_sra_max = 4, .log_rra_max = 4});
+  remote_.driver().Poke(remote_.mr, 0, Pattern(kReads * 8));
+  for (uint32_t i = 0; i < kReads; ++i) {
+    SendWr wr = Wr(VCX_WQE_RDMA_READ, 8, i * 8);
+    wr.sges = {local_.mr.At(i * 8, 8)};
+    local_.driver().Send(local_.qp, wr);
+  }
+  pair_.b.host.wire_full = true;
+  pair_.Settle();
+  EXPECT_THAT(Sent(), IsEmpty());
+  pair_.b.host.wire_full = false;
+  pair_.b.device.WireReady();
+  pair_.Settle();
+  EXPECT_EQ(Sent().size(), kReads);
+  EXPECT_EQ(local_.driver().Peek(local_.mr, 0, kReads * 8),
+            Pattern(kReads * 8));
+}
+
 TEST_F(ResponderTest, KeyThatGoesDuringAReadIsAnAccessError) {
   ConnectPair();
   pair_.b.host.wire_full = true;

@@ -2,6 +2,7 @@
 #include "datapath/response_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "datapath/pipeline.h"
 
@@ -20,19 +21,36 @@ Psn End(const Qp& qp, const Response& read) {
   return read.psn + std::max(1u, static_cast<uint32_t>(psns));
 }
 
+constexpr size_t kFirstRoom = 4;
+
+// Most QPs never owe more than an acknowledgement: the queue grows to its room
+// when it must.
+void Grow(ResponderState& r, size_t room) {
+  std::vector<Response> larger(
+      std::min(room, std::max(kFirstRoom, 2 * r.responses.size())));
+  for (uint32_t i = 0; i < r.count; ++i)
+    larger[i] = r.responses[(r.head + i) % r.responses.size()];
+  r.responses = std::move(larger);
+  r.head = 0;
+}
+
 }  // namespace
 
 void ResponseQueue::Prepare(Qp& qp) {
   ResponderState& r = qp.responder;
-  r.responses.assign(Room(qp), Response{});
+  r.responses = {};
   r.head = r.count = r.reads = r.repeated_reads = 0;
 }
 
 bool ResponseQueue::Owe(Qp& qp, const Response& response) {
   ResponderState& r = qp.responder;
   if (r.count == r.responses.size()) {
-    p_.counters.Add(Counter::kDropNoResource);
-    return false;
+    const size_t room = Room(qp);
+    if (r.count >= room) {
+      p_.counters.Add(Counter::kDropNoResource);
+      return false;
+    }
+    Grow(r, room);
   }
   r.responses[(r.head + r.count) % r.responses.size()] = response;
   ++r.count;
@@ -47,8 +65,11 @@ bool ResponseQueue::OweAgain(Qp& qp, const Response& read) {
     Response& owed = r.responses[(r.head + i) % r.responses.size()];
     if (owed.kind != Response::Kind::kRead || End(qp, owed) != End(qp, read))
       continue;
-    // What it asks for lies ahead, or has been sent.
-    if (read.psn.Ahead(owed.psn) > 0) return true;
+    // What it asks for lies ahead.
+    if (read.psn.Ahead(owed.psn) > 0) {
+      owed.again = true;
+      return true;
+    }
     const bool repeated = owed.repeated;
     owed = read;
     owed.repeated = repeated;
@@ -108,7 +129,7 @@ void ResponseQueue::OweFatalNak(Qp& qp, uint8_t syndrome) {
   ResponderState& r = qp.responder;
   r.dead = true;
   // The requester must hear of it: the newest answer makes room if need be.
-  if (r.count == r.responses.size()) {
+  if (r.count == Room(qp)) {
     --r.count;
     const Response& dropped =
         r.responses[(r.head + r.count) % r.responses.size()];
@@ -198,7 +219,9 @@ SendResult ResponseQueue::SendReadPacket(Qp& qp, const Response& response,
 StepResult ResponseQueue::SendReadResponse(Qp& qp, Response& response,
                                            uint32_t* budget) {
   Wire& wire = p_.router.WireFor(qp.path);
-  const uint32_t max_payload = wire.MaxPayload(qp.mtu());
+  // See Requester::SendMessage().
+  const uint32_t max_payload =
+      response.again ? qp.mtu() : p_.router.MaxPayload(qp);
   for (bool last = false; !last;) {
     if (*budget == 0) return StepResult::kMore;
     const uint32_t bytes = std::min(response.left, max_payload);

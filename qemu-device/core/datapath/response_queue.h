@@ -23,7 +23,7 @@ class ResponseQueue {
  public:
   explicit ResponseQueue(Pipeline& p) : p_(p) {}
 
-  // The QP enters RTR: room for all that it may come to owe at a time.
+  // The QP enters RTR and owes nothing.
   static void Prepare(Qp& qp);
 
   // Owes an answer; false and counted when there is no room (the requester

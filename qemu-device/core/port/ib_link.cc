@@ -6,11 +6,13 @@
 #include "datapath/ingress.h"
 #include "wire/crc.h"
 #include "wire/headers.h"
+#include "wire/large.h"
 
 namespace vcx {
 namespace {
 
-constexpr uint16_t kEthertype = 0x88b5;
+constexpr int kEthertype = 0x88b5;
+constexpr int kLargeEthertype = 0x88b6;
 // Locally administered unicast, then two bytes of our own.
 constexpr uint8_t kMacPrefix[4] = {0x02, 0x76, 0x63, 0x78};
 
@@ -19,6 +21,15 @@ uint8_t* PutMac(uint8_t* to, uint16_t lid) {
   to[4] = static_cast<uint8_t>(lid >> 8);
   to[5] = static_cast<uint8_t>(lid);
   return to + 6;
+}
+
+uint8_t* PutEthernet(uint8_t* to, const Packet& packet, bool large) {
+  to = PutMac(to, packet.dlid);
+  to = PutMac(to, packet.slid);
+  const int ethertype = large ? kLargeEthertype : kEthertype;
+  *to++ = static_cast<uint8_t>(ethertype >> 8);
+  *to++ = static_cast<uint8_t>(ethertype);
+  return to;
 }
 
 void PutLittle(uint8_t* to, uint32_t value, unsigned bytes) {
@@ -88,20 +99,30 @@ void IbLink::Damage(bool has_grh, uint64_t where) {
 size_t IbLink::Encode(const Packet& packet) {
   const uint32_t payload_bytes = packet.payload.length;
   const uint32_t pad = PadBytes(payload_bytes);
-  const size_t lrh_to_icrc = kLrhBytes + (packet.has_grh ? kGrhBytes : 0) +
-                             TransportHeaderBytes(packet.opcode) +
-                             payload_bytes + pad + kIcrcBytes;
-  if (kEthernetBytes + lrh_to_icrc + kVcrcBytes > frame_.size()) return 0;
+  // A read request stands for many PSNs too, but carries nothing.
+  const bool large = packet.psns > 1 && payload_bytes != 0;
+  const size_t lrh_to_pad = kLrhBytes + (packet.has_grh ? kGrhBytes : 0) +
+                            TransportHeaderBytes(packet.opcode) +
+                            payload_bytes + pad;
+  // The larger of what either kind of frame has around that.
+  if (kEthernetBytes + kLargeHeaderBytes + lrh_to_pad + kIcrcBytes +
+          kVcrcBytes + kOfferBytes >
+      frame_.size())
+    return 0;
 
-  uint8_t* at = PutMac(frame_.data(), packet.dlid);
-  at = PutMac(at, packet.slid);
-  *at++ = kEthertype >> 8;
-  *at++ = kEthertype & 0xff;
+  uint8_t* const begin = PutEthernet(frame_.data(), packet, large);
+  uint8_t* at = begin;
+  if (large) {
+    const size_t bytes = kLargeHeaderBytes + lrh_to_pad + kLargeCrcBytes;
+    PutLargeHeader(at, {.psns = static_cast<uint16_t>(packet.psns),
+                        .bytes = static_cast<uint32_t>(bytes)});
+    at += kLargeHeaderBytes;
+  }
   uint8_t* const lrh = at;
-  PutLrh(lrh, packet, lrh_to_icrc);
+  PutLrh(lrh, packet, large ? 0 : lrh_to_pad + kIcrcBytes);
   at += kLrhBytes;
   if (packet.has_grh) {
-    PutGrh(at, packet.grh, lrh_to_icrc - kLrhBytes - kGrhBytes);
+    PutGrh(at, packet.grh, lrh_to_pad + kIcrcBytes - kLrhBytes - kGrhBytes);
     at += kGrhBytes;
   }
   at = PutTransportHeaders(at, packet);
@@ -109,12 +130,22 @@ size_t IbLink::Encode(const Packet& packet) {
   at += payload_bytes;
   std::memset(at, 0, pad);
   at += pad;
-  PutLittle(at,
-            InvariantCrc(lrh, static_cast<size_t>(at - lrh), packet.has_grh),
-            kIcrcBytes);
-  at += kIcrcBytes;
-  PutLittle(at, VariantCrc(lrh, static_cast<size_t>(at - lrh)), kVcrcBytes);
-  at += kVcrcBytes;
+  if (large) {
+    PutLittle(at, LargeCrc(begin, static_cast<size_t>(at - begin)),
+              kLargeCrcBytes);
+    at += kLargeCrcBytes;
+  } else {
+    PutLittle(at,
+              InvariantCrc(lrh, static_cast<size_t>(at - lrh), packet.has_grh),
+              kIcrcBytes);
+    at += kIcrcBytes;
+    PutLittle(at, VariantCrc(lrh, static_cast<size_t>(at - lrh)), kVcrcBytes);
+    at += kVcrcBytes;
+  }
+  if (large_) {
+    PutOffer(at, max_payload_);
+    at += kOfferBytes;
+  }
   return static_cast<size_t>(at - frame_.data());
 }
 
@@ -135,10 +166,16 @@ void IbLink::Receive(const uint8_t* frame, size_t len) {
 Counter IbLink::Decode(const uint8_t* frame, size_t len, Packet* packet) const {
   if (!port_.active()) return Counter::kDropPortDown;
   if (len < kEthernetBytes) return Counter::kDropTruncated;
-  if (frame[12] != kEthertype >> 8 || frame[13] != (kEthertype & 0xff))
-    return Counter::kDropNotOurs;
-  const std::span<const uint8_t> lrh(frame + kEthernetBytes,
-                                     len - kEthernetBytes);
+  const std::span<const uint8_t> from(frame + kEthernetBytes,
+                                      len - kEthernetBytes);
+  switch (frame[12] << 8 | frame[13]) {
+    case kEthertype: return DecodeLink(from, packet);
+    case kLargeEthertype: return DecodeLarge(from, packet);
+    default: return Counter::kDropNotOurs;
+  }
+}
+
+Counter IbLink::DecodeLink(std::span<const uint8_t> lrh, Packet* packet) const {
   size_t bytes = 0;
   switch (GetLrh(lrh, packet, &bytes)) {
     case LrhError::kNone: break;
@@ -150,23 +187,56 @@ Counter IbLink::Decode(const uint8_t* frame, size_t len, Packet* packet) const {
   if (lrh.size() < bytes + kVcrcBytes) return Counter::kDropTruncated;
   if (GetLittle(&lrh[bytes], kVcrcBytes) != VariantCrc(lrh.data(), bytes))
     return Counter::kDropVcrc;
-  if (packet->dlid != port_.lid()) return Counter::kDropLid;
-
+  packet->offered_payload = GetOffer(lrh.subspan(bytes + kVcrcBytes));
+  size_t bth_at = 0;
+  const Counter reason = DecodeRoute(lrh.first(bytes), packet, &bth_at);
+  if (reason != Counter::kNum) return reason;
   const size_t icrc_at = bytes - kIcrcBytes;
-  size_t bth_at = kLrhBytes;
-  if (packet->has_grh) {
-    if (!GetGrh(lrh.subspan(kLrhBytes), &packet->grh,
-                bytes - kLrhBytes - kGrhBytes))
-      return Counter::kDropHeader;
-    if (packet->grh.dgid != port_.gid(0)) return Counter::kDropGid;
-    bth_at += kGrhBytes;
-  }
   if (GetLittle(&lrh[icrc_at], kIcrcBytes) !=
       InvariantCrc(lrh.data(), icrc_at, packet->has_grh))
     return Counter::kDropIcrc;
-  if (!GetTransportHeaders(lrh.subspan(bth_at, icrc_at - bth_at), packet))
+  return GetTransportHeaders(lrh.subspan(bth_at, icrc_at - bth_at), packet)
+             ? Counter::kNum
+             : Counter::kDropHeader;
+}
+
+Counter IbLink::DecodeLarge(std::span<const uint8_t> from,
+                            Packet* packet) const {
+  LargeHeader header;
+  if (!GetLargeHeader(from, &header)) return Counter::kDropHeader;
+  if (header.bytes > from.size()) return Counter::kDropTruncated;
+  if (header.bytes < kLargeHeaderBytes + kLrhBytes + kBthBytes + kLargeCrcBytes)
+    return Counter::kDropLength;
+  const size_t crc_at = header.bytes - kLargeCrcBytes;
+  if (GetLittle(&from[crc_at], kLargeCrcBytes) != LargeCrc(from.data(), crc_at))
+    return Counter::kDropIcrc;
+  const std::span<const uint8_t> lrh =
+      from.subspan(kLargeHeaderBytes, header.bytes - kLargeHeaderBytes);
+  if (GetLrhRoute(lrh, packet) != LrhError::kNone) return Counter::kDropHeader;
+  packet->offered_payload = GetOffer(from.subspan(header.bytes));
+  size_t bth_at = 0;
+  const Counter reason = DecodeRoute(lrh, packet, &bth_at);
+  if (reason != Counter::kNum) return reason;
+  const size_t end = lrh.size() - kLargeCrcBytes;
+  if (!GetTransportHeaders(lrh.subspan(bth_at, end - bth_at), packet))
     return Counter::kDropHeader;
-  return Counter::kNum;
+  packet->psns = header.psns;
+  // Packets of one MTU do not come so, nor such without payload.
+  return packet->psns > 1 && packet->payload.length != 0 ? Counter::kNum
+                                                         : Counter::kDropHeader;
+}
+
+Counter IbLink::DecodeRoute(std::span<const uint8_t> lrh, Packet* packet,
+                            size_t* bth_at) const {
+  if (packet->dlid != port_.lid()) return Counter::kDropLid;
+  *bth_at = kLrhBytes;
+  if (!packet->has_grh) return Counter::kNum;
+  *bth_at += kGrhBytes;
+  if (lrh.size() < *bth_at + kBthBytes + kIcrcBytes)
+    return Counter::kDropLength;
+  if (!GetGrh(lrh.subspan(kLrhBytes), &packet->grh, lrh.size() - *bth_at))
+    return Counter::kDropHeader;
+  return packet->grh.dgid == port_.gid(0) ? Counter::kNum : Counter::kDropGid;
 }
 
 }  // namespace vcx

@@ -3,6 +3,9 @@
 // ICRC and VCRC rides in an Ethernet frame with the local-experimental
 // ethertype 0x88B5.
 //
+// A packet of several MTUs has a frame of its own with the ethertype 0x88B6
+// (wire/large.h), and goes only to who offers to take it.
+//
 // The MAC addresses are made from the LIDs, so that any Ethernet between the
 // devices can learn and forward.
 #ifndef VCX_CORE_PORT_IB_LINK_H_
@@ -11,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "host.h"
 #include "memory/dma.h"
@@ -26,16 +30,20 @@ class Ingress;
 class IbLink final : public Wire {
  public:
   IbLink(Host& host, Dma& dma, const Port& port, Counters& counters,
-         Trace& trace, Ingress& ingress, bool has_wire)
+         Trace& trace, Ingress& ingress, const vcx_core_config& config)
       : host_(host),
         dma_(dma),
         port_(port),
         counters_(counters),
         trace_(trace),
         ingress_(ingress),
-        has_wire_(has_wire) {}
+        has_wire_(config.has_wire),
+        max_payload_(config.max_payload_bytes),
+        large_(config.max_payload_bytes > config.mtu_bytes) {}
 
-  uint32_t MaxPayload(uint32_t mtu) const override { return mtu; }
+  uint32_t MaxPayload(uint32_t mtu) const override {
+    return large_ ? max_payload_ & ~(mtu - 1) : mtu;
+  }
   SendResult Send(const Packet& packet) override;
   // Damages one byte: of the whole packet, which the receiver's variant CRC
   // finds, or of what the invariant CRC covers, with a new variant CRC, as a
@@ -50,7 +58,8 @@ class IbLink final : public Wire {
 
  private:
   static constexpr size_t kEthernetBytes = 14;
-  static constexpr size_t kMaxFrameBytes = 4096 + 256;
+  // The largest payload, and room for all headers.
+  static constexpr size_t kMaxFrameBytes = 60 * 1024 + 256;
 
   // Serializes into frame_. Anything but kSent is final; so is kSent with
   // *len 0: there is nowhere to send it to.
@@ -61,6 +70,11 @@ class IbLink final : public Wire {
   size_t Encode(const Packet& packet);
   // kNum: decoded.
   Counter Decode(const uint8_t* frame, size_t len, Packet* packet) const;
+  Counter DecodeLink(std::span<const uint8_t> lrh, Packet* packet) const;
+  Counter DecodeLarge(std::span<const uint8_t> from, Packet* packet) const;
+  // DLID and GRH of a packet, LRH through checksum; where the BTH begins.
+  Counter DecodeRoute(std::span<const uint8_t> lrh, Packet* packet,
+                      size_t* bth_at) const;
 
   Host& host_;
   Dma& dma_;
@@ -69,6 +83,8 @@ class IbLink final : public Wire {
   Trace& trace_;
   Ingress& ingress_;
   const bool has_wire_;
+  const uint32_t max_payload_;
+  const bool large_;  // sends large packets, and offers to take them
   bool busy_ = false;
   alignas(64) std::array<uint8_t, kMaxFrameBytes> frame_;
 };

@@ -3,6 +3,7 @@
 #include "port/ib_link.h"
 
 #include <functional>
+#include <utility>
 
 #include "testing/traffic_test.h"
 #include "wire/crc.h"
@@ -122,6 +123,19 @@ TEST_F(IbLinkTest, PulledCableLosesFramesBothWays) {
   ASSERT_TRUE(eqe.has_value());
   EXPECT_EQ(eqe->type, VCX_EVENT_PORT_CHANGE);
   EXPECT_EQ(eqe->sub_type, VCX_PORT_EVENT_DOWN);
+}
+
+TEST_F(IbLinkTest, FramesThatArriveTogetherShareAnAcknowledgement) {
+  ConnectPair();
+  for (int i = 0; i < 3; ++i)
+    local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_WRITE, 8));
+  pair_.a.Settle();
+  for (const Frame& frame : std::exchange(pair_.a.host.frames, {}))
+    pair_.b.device.Receive(frame.data(), frame.size(), true);
+  EXPECT_EQ(pair_.b.Counter("acks_sent"), 0u);
+  pair_.Settle();
+  EXPECT_EQ(pair_.b.Counter("acks_sent"), 1u);
+  EXPECT_EQ(Sent().size(), 3u);
 }
 
 TEST_F(IbLinkTest, EveryPacketCarriesBothChecksums) {

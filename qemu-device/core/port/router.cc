@@ -51,6 +51,13 @@ void Router::Clear() {
   if (faulty_link_) faulty_link_->Clear();
 }
 
+uint32_t Router::MaxPayload(const Qp& qp) const {
+  const uint32_t mtu = qp.mtu();
+  if (IsLocal(qp.path)) return to_self_->MaxPayload(mtu);
+  const uint32_t taken = std::min(to_link_->MaxPayload(mtu), qp.peer_payload);
+  return std::max(mtu, taken & ~(mtu - 1));
+}
+
 void Router::Address(const Qp& qp, Packet* packet) const {
   const AddressPath& path = qp.path;
   packet->slid = port_.lid();  // LMC is 0: no path bits

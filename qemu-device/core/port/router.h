@@ -42,9 +42,12 @@ class Router {
          const FaultPlan& plan, const FaultWire::Needs& needs);
 
   Wire& WireFor(const AddressPath& path) {
-    const bool local = path.force_loopback || path.dlid == port_.lid();
-    return local ? *to_self_ : *to_link_;
+    return IsLocal(path) ? *to_self_ : *to_link_;
   }
+
+  // Payload of a packet to the peer of this QP at most: the path MTU, or a
+  // multiple of it that the wire carries and the peer takes.
+  uint32_t MaxPayload(const Qp& qp) const;
 
   // The link takes packets again.
   void Ready() {
@@ -57,6 +60,10 @@ class Router {
   void Address(const Qp& qp, Packet* packet) const;
 
  private:
+  bool IsLocal(const AddressPath& path) const {
+    return path.force_loopback || path.dlid == port_.lid();
+  }
+
   const Port& port_;
   LoopbackWire loopback_;
   std::unique_ptr<FaultWire> faulty_loopback_, faulty_link_;  // null: no plan

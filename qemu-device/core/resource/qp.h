@@ -136,6 +136,7 @@ struct Response {
   uint32_t left;  // kRead: bytes
   bool first;     // kRead: nothing of it was sent
   bool repeated;  // kRead: the request came again, after it was answered
+  bool again = false;  // kRead: the answer, or a part of it, was lost
 };
 
 struct ResponderState {
@@ -160,7 +161,7 @@ struct ResponderState {
   bool nak_sent = false;  // no second NAK until the expected PSN arrives
   bool dead = false;      // a fatal NAK is owed; requests are ignored
 
-  std::vector<Response> responses;  // FIFO, fixed capacity from RTR on
+  std::vector<Response> responses;  // FIFO; grows to what may be owed
   uint32_t head = 0;
   uint32_t count = 0;
   uint32_t reads = 0;  // kRead entries among them, without
@@ -203,6 +204,7 @@ struct Qp {
   uint8_t rnr_retry = 0;     // 7: without end
   bool established = false;  // the first packet has come (event)
   uint8_t flush_reason = 0;  // VCX_VENDOR_*: why it went to error by itself
+  uint32_t peer_payload = 0;  // that the peer takes in a packet; 0: an MTU
 
   RequesterState requester;
   ResponderState responder;

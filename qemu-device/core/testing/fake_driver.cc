@@ -31,6 +31,8 @@ vcx_core_config TestConfig(uint64_t guid) {
   vcx_core_config_init(&config);
   config.guid = guid;
   config.num_vectors = 4;
+  // One MTU in a packet; tests of large packets say otherwise.
+  config.max_payload_bytes = config.mtu_bytes;
   return config;
 }
 
@@ -196,6 +198,15 @@ Input<vcx_qp_in> FakeDriver::RtrInput(const FakeQp& qp,
   auto* ads = reinterpret_cast<vcx_ads*>(&qpc->dw[VCX_QPC_PRIMARY_PATH_DW]);
   VCX_SET(ads, VCX_ADS_RLID, connection.dlid);
   VCX_SET(ads, VCX_ADS_FL, connection.force_loopback);
+  if (connection.dgid_guid != 0) {
+    VCX_SET(ads, VCX_ADS_GRH, 1);
+    VCX_SET(ads, VCX_ADS_HOP_LIMIT, 64);
+    ads->dw[VCX_ADS_RGID_DW] = 0xfe800000u;
+    ads->dw[VCX_ADS_RGID_DW + 2] =
+        static_cast<uint32_t>(connection.dgid_guid >> 32);
+    ads->dw[VCX_ADS_RGID_DW + 3] =
+        static_cast<uint32_t>(connection.dgid_guid);
+  }
   return in;
 }
 

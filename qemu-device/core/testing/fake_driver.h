@@ -150,6 +150,7 @@ struct Connection {
   uint8_t ack_timeout = 14;  // 67 ms
   uint8_t min_rnr_nak = 12;  // 0.64 ms
   bool force_loopback = false;
+  uint64_t dgid_guid = 0;  // not 0: with a GRH, to fe80:: and this
 };
 
 struct SendWr {

@@ -121,7 +121,7 @@ size_t LrhLength(const uint8_t* lrh) {
   return size_t{4} * (Get16(lrh + 4) & 0x7ff);
 }
 
-LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
+LrhError GetLrhRoute(std::span<const uint8_t> from, Packet* packet) {
   if (from.size() < kLrhBytes) return LrhError::kTruncated;
   const uint8_t lnh = from[1] & 3;
   if ((from[0] & 0xf) != 0 || (lnh != kLnhLocal && lnh != kLnhGlobal))
@@ -130,6 +130,12 @@ LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
   packet->sl = from[1] >> 4;
   packet->dlid = Get16(&from[2]);
   packet->slid = Get16(&from[6]);
+  return LrhError::kNone;
+}
+
+LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
+  const LrhError error = GetLrhRoute(from, packet);
+  if (error != LrhError::kNone) return error;
   *bytes = LrhLength(from.data());
   const size_t least =
       kLrhBytes + (packet->has_grh ? kGrhBytes : 0) + kBthBytes + kIcrcBytes;

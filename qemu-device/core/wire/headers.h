@@ -48,6 +48,9 @@ size_t LrhLength(const uint8_t* lrh);
 
 enum class LrhError : uint8_t { kNone, kTruncated, kVersion, kLength };
 
+// Reads the LRH but for its length.
+LrhError GetLrhRoute(std::span<const uint8_t> from, Packet* packet);
+
 // Reads the LRH; *bytes is what its length field says, LRH through ICRC, and
 // is within `from`.
 LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes);

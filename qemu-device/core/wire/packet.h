@@ -39,6 +39,8 @@ struct Packet {
   // How many PSNs the packet stands for: more than one when a wire lets a
   // packet carry several MTUs, otherwise 1.
   uint32_t psns = 1;
+  // Received: payload that the sender takes in a packet; 0: an MTU.
+  uint32_t offered_payload = 0;
 
   // RETH
   uint64_t va = 0;

@@ -11,6 +11,7 @@ from qemu_machine import TOP, Machine, qemu_command
 NUMBERS = {
     'lid': (0, 0xbfff, 0),
     'mtu': (256, 4096, 4096),
+    'max-payload': (256, 61440, 61440),
     'num-vectors': (0, 2048, 0),
     'max-qp': (1, 1 << 18, 1 << 16),
     'max-cq': (1, 1 << 20, 1 << 16),
