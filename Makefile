@@ -4,12 +4,14 @@
 
 VMS ?= 1
 GUEST ?= trixie
+TIME ?= 60
 
 help:
 	@echo 'make setup      install the Debian packages that are needed (root)'
 	@echo 'make demo       show the device: boot VMs, run verbs programs in them'
 	@echo 'make check      run all tests'
 	@echo 'make unit       run the tests of the device core only'
+	@echo 'make fuzz       run the fuzzers (TIME=300: seconds for each)'
 	@echo 'make shell      a shell in a VM with the driver loaded (VMS=2, GUEST=bookworm)'
 	@echo
 	@echo 'make device     the QEMU device, for the installed QEMU   scripts/build-device'
@@ -49,6 +51,9 @@ check: setup
 unit: setup
 	@scripts/check core
 
+fuzz: setup
+	@scripts/fuzz --time $(TIME)
+
 shell: setup
 	@scripts/build-device
 	@scripts/build-modules $(GUEST)
@@ -58,5 +63,5 @@ shell: setup
 clean:
 	rm -rf build
 
-.PHONY: help setup device qemu modules provider guest demo check unit shell clean
+.PHONY: help setup device qemu modules provider guest demo check unit fuzz shell clean
 .DEFAULT_GOAL := help
