@@ -158,6 +158,7 @@ enum vcx_qp_state {
 	VCX_QP_STATE_SQER	= 4,
 	VCX_QP_STATE_SQD	= 5,
 	VCX_QP_STATE_ERR	= 6,
+	VCX_QP_STATE_SQ_DRAINING = 7,	/* QUERY_QP: SQD, and not drained yet */
 };
 
 enum vcx_qp_st {		/* VCX_QPC_ST, service type */

@@ -92,7 +92,6 @@ enum vcx_vendor_syndrome {
 	VCX_VENDOR_WQE_OPCODE		= 0x03,	/* unknown, or not for this QP */
 	VCX_VENDOR_WQE_SEGMENT		= 0x04,	/* segments do not fit the opcode */
 	VCX_VENDOR_MESSAGE_TOO_LONG	= 0x05,
-	VCX_VENDOR_NO_READ_DEPTH	= 0x06,	/* read with log_sra_max depth 0 */
 	VCX_VENDOR_KEY_INVALID		= 0x10,	/* no such key, or a stale variant */
 	VCX_VENDOR_KEY_FREE		= 0x11,
 	VCX_VENDOR_KEY_PD		= 0x12,	/* key of another PD or QP */
@@ -100,12 +99,12 @@ enum vcx_vendor_syndrome {
 	VCX_VENDOR_KEY_BOUNDS		= 0x14,
 	VCX_VENDOR_DMA			= 0x15,	/* the bus refused the address */
 	VCX_VENDOR_RECEIVE_TOO_SHORT	= 0x20,
-	VCX_VENDOR_PACKET_LENGTH	= 0x21,	/* packet or message length lies */
-	VCX_VENDOR_OPCODE_SEQUENCE	= 0x22,
-	VCX_VENDOR_READ_DEPTH		= 0x23,	/* more reads than log_rra_max */
+	VCX_VENDOR_PACKET_LENGTH	= 0x21,	/* flushed: the peer's packet lied */
+	VCX_VENDOR_OPCODE_SEQUENCE	= 0x22,	/* flushed: and it came out of turn */
+	VCX_VENDOR_READ_DEPTH		= 0x23,	/* flushed: more reads than log_rra_max */
 	VCX_VENDOR_RESPONSE_LENGTH	= 0x24,
 	VCX_VENDOR_RESPONSE_OPCODE	= 0x25,
-	VCX_VENDOR_CQ_OVERRUN		= 0x30,
+	VCX_VENDOR_CQ_OVERRUN		= 0x30,	/* flushed: the QP's other CQ is full */
 };
 
 #define VCX_CQE_OP_OWN(op, solicited, owner)                                   \

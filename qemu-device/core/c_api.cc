@@ -75,6 +75,11 @@ bool CheckOps(const vcx_host_ops& ops, bool has_wire, char* error,
   return true;
 }
 
+bool CheckFaultPlan(const char* text, char* error, size_t error_len) {
+  FaultPlan plan;
+  return ParseFaultPlan(text, &plan, error, error_len);
+}
+
 }  // namespace
 }  // namespace vcx
 
@@ -91,6 +96,7 @@ void vcx_core_config_init(vcx_core_config* config) { vcx::InitConfig(config); }
 vcx_core* vcx_core_new(const vcx_core_config* config, const vcx_host_ops* ops,
                        void* host, char* error, size_t error_len) {
   if (!vcx::CheckConfig(*config, error, error_len) ||
+      !vcx::CheckFaultPlan(config->fault, error, error_len) ||
       !vcx::CheckOps(*ops, config->has_wire, error, error_len))
     return nullptr;
   return new vcx_core(*config, *ops, host);

@@ -52,6 +52,16 @@ std::string ErrorOf(const vcx_core_config& config,
 
 TEST(CApiTest, DefaultsMakeADevice) { EXPECT_EQ(ErrorOf(Config()), ""); }
 
+TEST(CApiTest, FaultPlanIsTakenOrRefusedWithItsSentence) {
+  vcx_core_config config = Config();
+  config.fault = "seed=3+drop=1%+corrupt@ack#2";
+  EXPECT_EQ(ErrorOf(config), "");
+  config.fault = "";
+  EXPECT_EQ(ErrorOf(config), "");
+  config.fault = "drop=1%+dorp=1%";
+  EXPECT_THAT(ErrorOf(config), HasSubstr("fault: 'dorp=1%': a fault begins"));
+}
+
 TEST(CApiTest, LimitsAreNamedInTheRefusal) {
   const struct {
     const char* name;

@@ -9,6 +9,12 @@ namespace {
 
 constexpr uint8_t kPort = 1;
 
+FaultPlan FaultsFromConfig(const vcx_core_config& config) {
+  FaultPlan plan;
+  ParseFaultPlan(config.fault, &plan, nullptr, 0);  // was checked
+  return plan;
+}
+
 // Bounds the work of one call when timers fire as fast as they are armed.
 constexpr uint32_t kMaxTimersPerCall = 4096;
 
@@ -23,8 +29,9 @@ Device::Device(const vcx_core_config& config, Host& host)
       timers_(host),
       objects_(limits_),
       port_(config),
+      faults_(FaultsFromConfig(config)),
       pipeline_(host, dma_, timers_, objects_, port_, counters_, trace_,
-                config.has_wire),
+                config.has_wire, faults_),
       firmware_(config_, limits_, dma_, objects_, port_, pipeline_, counters_,
                 trace_),
       commands_(firmware_, trace_),
@@ -102,8 +109,11 @@ void Device::SetBusMaster(bool enabled) {
   if (dma_.enabled() == enabled) return;
   dma_.set_enabled(enabled);
   if (!enabled) return;
-  // What stood still goes on: timers that fired in between, and the engines.
+  // What stood still goes on: timers that fired in between, a wire that was
+  // full before (and says that it is not once, perhaps while nobody listened),
+  // and the engines.
   TimerFired();
+  WireReady();
   host_.Kick();
 }
 

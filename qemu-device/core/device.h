@@ -27,6 +27,7 @@
 #include "stats/counters.h"
 #include "stats/trace.h"
 #include "timer.h"
+#include "wire/fault_plan.h"
 
 namespace vcx {
 
@@ -72,6 +73,7 @@ class Device {
   TimerQueue timers_;
   Objects objects_;
   Port port_;
+  FaultPlan faults_;
   Pipeline pipeline_;
   Firmware firmware_;
   CommandQueue commands_;

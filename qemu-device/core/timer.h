@@ -20,6 +20,7 @@ enum class TimerKind : uint8_t {
   kRnr,         // owner: Qp, the receiver-not-ready pause is over
   kErrorPoll,   // owner: Qp in error, look for posted receive WQEs
   kModeration,  // owner: Cq, the moderation period is over
+  kFault,       // owner: FaultWire, a packet that was held back goes on
 };
 
 struct Timer {

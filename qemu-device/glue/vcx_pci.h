@@ -76,6 +76,7 @@ struct VcxState {
     struct vcx_core_config config;
     char *link;
     char *guid;
+    char *fault;
     uint32_t lid;
     uint32_t vendor_id;
     uint32_t device_id;

@@ -148,6 +148,7 @@ static VCX_PROPERTY_CONST Property vcx_qdev_properties[] = {
     DEFINE_NIC_PROPERTIES(VcxState, net.conf),
     DEFINE_PROP_STRING("link", VcxState, link),
     DEFINE_PROP_STRING("guid", VcxState, guid),
+    DEFINE_PROP_STRING("fault", VcxState, fault),
     VCX_END_OF_PROPERTIES
 };
 
@@ -198,6 +199,9 @@ void vcx_props_class_init(ObjectClass *oc)
     object_class_property_set_description(
         oc, "guid", "node and port GUID, 16 hexadecimal digits "
                     "(default: from mac, or from -uuid, or random)");
+    object_class_property_set_description(
+        oc, "fault", "what the wires do to packets, such as "
+                     "drop=1%+corrupt=0.1%+seed=7 (default: nothing)");
     object_class_property_add(oc, "x-fail-cmd", "uint32", vcx_fail_cmd_get,
                               vcx_fail_cmd_set, NULL, NULL);
     object_class_property_set_description(
@@ -313,6 +317,7 @@ bool vcx_props_resolve(VcxState *s, Error **errp)
         s->config.num_vectors = MIN(MAX(cpus + 16, 64), VCX_MAX_VECTORS);
     }
     s->config.lid = s->lid;
+    s->config.fault = s->fault;
     s->config.has_wire = s->net.conf.peers.ncs[0] != NULL;
     return true;
 }

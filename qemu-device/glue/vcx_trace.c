@@ -88,6 +88,9 @@ void vcx_trace_point(VcxState *s, enum vcx_trace_point point,
     case VCX_TRACE_QP_STATE:
         trace_vcx_qp_state(a[0], a[1], a[2], a[3]);
         break;
+    case VCX_TRACE_FAULT:
+        trace_vcx_fault(a[0], a[1], a[2], a[3]);
+        break;
     case VCX_TRACE_NUM:
         break;
     }
@@ -125,7 +128,8 @@ static uint64_t vcx_trace_wanted(void)
            VCX_POINT(VCX_TRACE_EVENT, TRACE_VCX_EVENT) |
            VCX_POINT(VCX_TRACE_EVENT_LOST, TRACE_VCX_EVENT_LOST) |
            VCX_POINT(VCX_TRACE_INTERRUPT, TRACE_VCX_INTERRUPT) |
-           VCX_POINT(VCX_TRACE_QP_STATE, TRACE_VCX_QP_STATE);
+           VCX_POINT(VCX_TRACE_QP_STATE, TRACE_VCX_QP_STATE) |
+           VCX_POINT(VCX_TRACE_FAULT, TRACE_VCX_FAULT);
 }
 
 /* Tells the core which points to report. The BQL is held. */

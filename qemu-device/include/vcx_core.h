@@ -59,6 +59,7 @@ enum vcx_trace_point {
 	VCX_TRACE_EVENT_LOST,	   /* eqn, type, number */
 	VCX_TRACE_INTERRUPT,	   /* vector, eqn */
 	VCX_TRACE_QP_STATE,	   /* qpn, from, to, reason */
+	VCX_TRACE_FAULT,	   /* fault (wire/fault_plan.h), qpn, opcode, psn */
 	VCX_TRACE_NUM
 };
 
@@ -157,6 +158,11 @@ struct vcx_core_config {
 	uint32_t max_uar;
 	uint32_t boot_pages;	/* 4 KiB pages asked from the driver, 0: none */
 	uint32_t init_pages;
+	/*
+	 * What the wires do to packets, in the language of core/wire/
+	 * fault_plan.h; NULL or empty: nothing. Not used after vcx_core_new().
+	 */
+	const char *fault;
 };
 
 /* Fills in the defaults; the caller then changes what it wants. */

@@ -31,3 +31,11 @@ def test_in_one_vm(one, program):
 def test_between_two_vms(pair, program):
     """Server and client in different VMs: over the wire."""
     run(program, pair[1], pair[0])
+
+
+def test_one_event_for_one_message(pair):
+    """perftest takes an entry without a look after each event: an event without
+    one, for an entry that was told of before, ends it."""
+    program = programs.Program('ib_send_lat -e', [
+        'ib_send_lat', '-d', '{dev}', '-F', '-s', '2', '-n', '300', '-e'], 2, 'lat')
+    run(program, pair[1], pair[0])

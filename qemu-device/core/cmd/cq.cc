@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kDoorbellRecordBytes = 8;
 constexpr uint32_t kCounterMask = 0xffffff;
-constexpr uint32_t kMaxPeriodMode = 1;  // 0: from the event, 1: from the entry
+constexpr uint32_t kPeriodFromEntry = 1;  // 0: from the last event
+constexpr uint32_t kMaxPeriodMode = kPeriodFromEntry;
 
 constexpr uint32_t kModerationFields =
     VCX_MODIFY_CQ_PERIOD | VCX_MODIFY_CQ_MAX_COUNT | VCX_MODIFY_CQ_PERIOD_MODE;
@@ -69,6 +70,8 @@ void LoadModeration(Cq& cq) {
       static_cast<uint16_t>(VCX_GET(&cq.context, VCX_CQC_PERIOD));
   cq.moderation_count =
       static_cast<uint16_t>(VCX_GET(&cq.context, VCX_CQC_MAX_COUNT));
+  cq.period_from_entry =
+      VCX_GET(&cq.context, VCX_CQC_PERIOD_MODE) == kPeriodFromEntry;
 }
 
 CmdVerdict ModifyFields(Firmware& fw, Cq& cq, const vcx_modify_cq_in& in) {
@@ -131,7 +134,7 @@ CmdVerdict Resize(Firmware& fw, Cq& cq, const vcx_modify_cq_in& in,
     return VCX_REFUSED_CQ_FIELD_SELECT;
   if (VCX_GET(&in.cqc, VCX_CQC_CQE_SZ) != VCX_GET(&cq.context, VCX_CQC_CQE_SZ))
     return VCX_REFUSED_CQ_RESIZE_CQE_SIZE;
-  if (cq.failed) return VCX_REFUSED_CQ_FAILED;
+  if (cq.failed()) return VCX_REFUSED_CQ_FAILED;
   const vcx_cqc cqc = ResizedContext(cq, in);
   if (const CmdVerdict v = CheckContext(fw, cqc); v != VCX_CMD_ACCEPTED)
     return v;
@@ -211,9 +214,9 @@ CmdVerdict QueryCq(Firmware& fw, const vcx_number_in& in, const Call&,
   if (cq == nullptr) return VCX_REFUSED_CQ_NUMBER;
 
   out.cqc = cq->context;
-  VCX_SET(&out.cqc, VCX_CQC_STATUS,
-          cq->failed ? VCX_CQ_STATUS_OVERFLOW : VCX_CQ_STATUS_OK);
+  VCX_SET(&out.cqc, VCX_CQC_STATUS, cq->status);
   VCX_SET(&out.cqc, VCX_CQC_ST, StOf(*cq));
+  VCX_SET(&out.cqc, VCX_CQC_LAST_NOTIFIED, cq->last_notified);
   VCX_SET(&out.cqc, VCX_CQC_LAST_SOLICITED, cq->last_solicited);
   VCX_SET(&out.cqc, VCX_CQC_CONSUMER_COUNTER, cq->consumer);
   VCX_SET(&out.cqc, VCX_CQC_PRODUCER_COUNTER, cq->producer);

@@ -210,7 +210,9 @@ TEST_F(CqTest, TakesModerationFieldByField) {
 TEST_F(CqTest, ModerationDelaysTheEvent) {
   FakeCq cq = d.NewCq();
   ConnectPair(cq);
-  auto in = ModifyInput(cq, VCX_MODIFY_CQ_PERIOD | VCX_MODIFY_CQ_MAX_COUNT);
+  auto in = ModifyInput(cq, VCX_MODIFY_CQ_PERIOD | VCX_MODIFY_CQ_MAX_COUNT |
+                                VCX_MODIFY_CQ_PERIOD_MODE);
+  VCX_SET(&in.fixed.cqc, VCX_CQC_PERIOD_MODE, 1);  // from the entry
   VCX_SET(&in.fixed.cqc, VCX_CQC_PERIOD, 100);
   VCX_SET(&in.fixed.cqc, VCX_CQC_MAX_COUNT, 3);
   d.Must(in);

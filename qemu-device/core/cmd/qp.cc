@@ -179,7 +179,6 @@ CmdVerdict QueryQp(Firmware& fw, const vcx_number_in& in, const Call& call,
   if (qp == nullptr) return VCX_REFUSED_QP_NUMBER;
 
   fw.control.QpSaveContext(*qp);
-  VCX_SET(&qp->context, VCX_QPC_STATE, qp->state);
   out.qpc = qp->context;
   // Drivers that do not want the pages leave no room for them.
   const std::vector<uint64_t>& pages = qp->buffer.pages();

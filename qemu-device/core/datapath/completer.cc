@@ -83,7 +83,7 @@ void Completer::RetireFinished(Qp& qp) {
   if (!r.inflight.empty() && r.resend == 0 && r.next_psn.Ahead(r.unacked) < 0) {
     const InflightWqe& oldest = r.inflight.front();
     r.next = oldest.index;
-    r.next_psn = r.unacked;
+    r.next_psn = r.restart = r.unacked;
     r.offset = static_cast<uint32_t>(r.unacked.Ahead(oldest.first_psn))
                << qp.log_mtu;
     r.mid_message = true;
@@ -171,6 +171,19 @@ void Completer::HandleReadResponse(Qp& qp, const Packet& packet) {
 bool Completer::CheckResponse(Qp& qp, const InflightWqe& wqe,
                               const Packet& packet, uint32_t offset) {
   const OpcodeInfo& info = GetOpcodeInfo(packet.opcode);
+  // An answer begins where the request does, and where it was asked for again.
+  // (IBA vol. 1, 9.7.5.2.6)
+  const bool may_begin =
+      packet.psn == wqe.first_psn || packet.psn == qp.requester.restart;
+  const bool in_turn =
+      info.first ? may_begin : packet.psn != wqe.first_psn;
+  const bool positive =
+      !info.aeth || (packet.syndrome & kAethCodeMask) == kAethAck;
+  if (!in_turn || !positive) {
+    p_.Count(qp, VCX_Q_COUNTER_REQ_BAD_RESPONSE);
+    FailOldest(qp, {VCX_SYNDROME_BAD_RESPONSE, VCX_VENDOR_RESPONSE_OPCODE});
+    return false;
+  }
   const uint32_t bytes = packet.payload.length;
   const uint32_t left = wqe.length - offset;
   const bool fits = info.last

@@ -86,44 +86,58 @@ bool Completion::Error(Qp& qp, Cq& cq, vcx_cqe_opcode opcode, uint16_t counter,
 bool Completion::Write(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
                        bool solicited) {
   cqe->srqn_uidx = UserIndex(qp);
-  const uint32_t number = cqe->sop_qpn.get() & kCounterMask;
-  Refusal refusal = kFailedBefore;
-  if (!cq.failed) {
-    p_.trace(VCX_TRACE_COMPLETION, cq.number, opcode, number,
-             cqe->wqe_counter.get());
-    if (!HasRoom(cq)) {
-      refusal = kOverrun;
-      p_.counters.Add(Counter::kCqOverflows);
-      p_.Count(qp, VCX_Q_COUNTER_CQ_OVERFLOW);
-      Fail(cq, VCX_CQ_ERROR_OVERRUN);
-    } else if (!Put(cq, cqe, opcode, solicited)) {
-      refusal = kDma;
-      p_.counters.Add(Counter::kDmaErrors);
-      Fail(cq, VCX_CQ_ERROR_ACCESS);
-    } else {
-      p_.counters.Add(Counter::kCompletions);
-      Notify(cq, solicited);
-      return true;
-    }
-  }
+  const Refusal refusal = TryWrite(qp, cq, cqe, opcode, solicited);
+  if (refusal == kNone) return true;
   p_.counters.Add(Counter::kCompletionsLost);
-  p_.trace(VCX_TRACE_COMPLETION_REFUSED, cq.number, number, refusal);
-  if (qp.state != VCX_QP_STATE_ERR)
+  p_.trace(VCX_TRACE_COMPLETION_REFUSED, cq.number,
+           cqe->sop_qpn.get() & kCounterMask, refusal);
+  if (qp.state != VCX_QP_STATE_ERR) {
+    // The other queue of the QP may complete elsewhere, and says why.
+    qp.flush_reason =
+        cq.status == VCX_CQ_STATUS_OVERFLOW ? VCX_VENDOR_CQ_OVERRUN
+                                            : VCX_VENDOR_DMA;
     p_.FailQp(qp, VCX_EVENT_WQ_CATASTROPHIC, VCX_EQE_QUEUE_QP);
+  }
   return false;
 }
 
+Completion::Refusal Completion::TryWrite(Qp& qp, Cq& cq, vcx_cqe* cqe,
+                                         vcx_cqe_opcode opcode,
+                                         bool solicited) {
+  if (cq.failed()) return kFailedBefore;
+  p_.trace(VCX_TRACE_COMPLETION, cq.number, opcode,
+           cqe->sop_qpn.get() & kCounterMask, cqe->wqe_counter.get());
+  Refusal refusal = FindRoom(cq);
+  if (refusal == kNone && !Put(cq, cqe, opcode, solicited)) refusal = kDma;
+  switch (refusal) {
+    case kOverrun:
+      p_.counters.Add(Counter::kCqOverflows);
+      p_.Count(qp, VCX_Q_COUNTER_CQ_OVERFLOW);
+      Fail(cq, VCX_CQ_STATUS_OVERFLOW, VCX_CQ_ERROR_OVERRUN);
+      break;
+    case kDma:
+      p_.counters.Add(Counter::kDmaErrors);
+      Fail(cq, VCX_CQ_STATUS_WRITE_FAILURE, VCX_CQ_ERROR_ACCESS);
+      break;
+    default:
+      p_.counters.Add(Counter::kCompletions);
+      Notify(cq, solicited);
+      break;
+  }
+  return refusal;
+}
+
 // The consumer counter is read from its record only when the ring looks full.
-bool Completion::HasRoom(Cq& cq) {
-  if (cq.ignore_overrun) return true;
+Completion::Refusal Completion::FindRoom(Cq& cq) {
+  if (cq.ignore_overrun) return kNone;
   const uint32_t size = 1u << cq.log_size;
-  if (((cq.producer - cq.consumer) & kCounterMask) < size) return true;
+  if (((cq.producer - cq.consumer) & kCounterMask) < size) return kNone;
   vcx_be32 word;
   if (!p_.dma.Read(cq.doorbell_record + VCX_DBR_CQ_CI * sizeof(word), &word,
                    sizeof(word)))
-    return false;
+    return kDma;
   cq.consumer = word.get() & kCounterMask;
-  return ((cq.producer - cq.consumer) & kCounterMask) < size;
+  return ((cq.producer - cq.consumer) & kCounterMask) < size ? kNone : kOverrun;
 }
 
 bool Completion::Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
@@ -147,8 +161,8 @@ bool Completion::Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
   return true;
 }
 
-void Completion::Fail(Cq& cq, uint8_t syndrome) {
-  cq.failed = true;
+void Completion::Fail(Cq& cq, uint8_t status, uint8_t syndrome) {
+  cq.status = status;
   vcx_eqe_cq_error error{};
   error.cqn = cq.number;
   error.syndrome = syndrome;
@@ -160,7 +174,11 @@ void Completion::Fail(Cq& cq, uint8_t syndrome) {
 
 void Completion::Notify(Cq& cq, bool solicited) {
   cq.last_entry = cq.producer & kCounterMask;
-  if (solicited) cq.last_solicited = cq.last_entry;
+  cq.unreported = true;
+  if (solicited) {
+    cq.last_solicited = cq.last_entry;
+    cq.unreported_solicited = true;
+  }
   ++cq.since_event;
   if (cq.arm == CqArm::kNone) return;
   if (cq.arm == CqArm::kSolicited && !solicited) return;
@@ -168,15 +186,21 @@ void Completion::Notify(Cq& cq, bool solicited) {
   const bool moderated =
       cq.moderation_count > 1 && cq.moderation_period_us != 0;
   if (!moderated || cq.since_event >= cq.moderation_count) return Report(cq);
-  if (!cq.moderation.armed())
-    p_.timers.Arm(cq.moderation,
-                  p_.host.NowNs() + uint64_t{cq.moderation_period_us} * 1000);
+  const uint64_t now = p_.host.NowNs();
+  const uint64_t end = (cq.period_from_entry ? now : cq.last_event_ns) +
+                       uint64_t{cq.moderation_period_us} * 1000;
+  if (end <= now) return Report(cq);
+  if (cq.period_from_entry || !cq.moderation.armed())
+    p_.timers.Arm(cq.moderation, end);
 }
 
 void Completion::Report(Cq& cq) {
   p_.timers.Cancel(cq.moderation);
   cq.arm = CqArm::kNone;
   cq.since_event = 0;
+  cq.last_notified = cq.last_entry;
+  cq.unreported = cq.unreported_solicited = false;
+  if (cq.moderation_period_us != 0) cq.last_event_ns = p_.host.NowNs();
   p_.event.Completion(cq);
 }
 
@@ -184,9 +208,10 @@ void Completion::Arm(Cq& cq, uint32_t consumer, CqArm arm) {
   cq.consumer = consumer;
   // Waiting for any entry is the wider wish; it is not narrowed.
   if (cq.arm != CqArm::kNext) cq.arm = arm;
-  const uint32_t last =
-      cq.arm == CqArm::kNext ? cq.last_entry : cq.last_solicited;
-  if (Behind(consumer, last)) Report(cq);
+  const bool any = cq.arm == CqArm::kNext;
+  const uint32_t last = any ? cq.last_entry : cq.last_solicited;
+  const bool unreported = any ? cq.unreported : cq.unreported_solicited;
+  if (unreported && Behind(consumer, last)) Report(cq);
 }
 
 void Completion::ModerationExpired(Cq& cq) {
@@ -205,7 +230,8 @@ void Completion::Forget(Cq& cq) { p_.timers.Cancel(cq.moderation); }
 bool Completion::Resize(Cq& cq, GuestBuffer ring, uint8_t log_size) {
   vcx_cqe cqe{};
   cqe.sop_qpn = cq.number;
-  if (cq.failed || !HasRoom(cq) || !Put(cq, &cqe, VCX_CQE_RESIZE, false))
+  if (cq.failed() || FindRoom(cq) != kNone ||
+      !Put(cq, &cqe, VCX_CQE_RESIZE, false))
     return false;
   cq.ring = std::move(ring);
   cq.log_size = log_size;

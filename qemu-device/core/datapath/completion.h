@@ -34,8 +34,9 @@ class Completion {
   bool ReceiveDone(Qp& qp, const ReceiveCompletion& done);
   bool ReceiveError(Qp& qp, uint16_t index, const Fault& fault);
 
-  // The CQ reports the next entry of this sort beyond `consumer`, at once if
-  // it is there.
+  // The CQ reports the next entry of this sort; at once, if there is one beyond
+  // `consumer` that no event has told of. Software arms before it polls, and
+  // would else be woken again for the entry that it was just woken for.
   void Arm(Cq& cq, uint32_t consumer, CqArm arm);
 
   bool Resize(Cq& cq, GuestBuffer ring, uint8_t log_size);
@@ -44,15 +45,24 @@ class Completion {
   void Forget(Cq& cq);
 
  private:
-  enum Refusal : uint64_t { kOverrun = 1, kDma = 2, kFailedBefore = 3 };
+  enum Refusal : uint64_t {
+    kNone = 0,
+    kOverrun = 1,
+    kDma = 2,
+    kFailedBefore = 3
+  };
 
   bool Write(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
              bool solicited);
   bool Error(Qp& qp, Cq& cq, vcx_cqe_opcode opcode, uint16_t counter,
              uint8_t send_opcode, const Fault& fault);
-  bool HasRoom(Cq& cq);
+  // Writes the entry, or says why not.
+  Refusal TryWrite(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                   bool solicited);
+  // kNone: there is room for an entry.
+  Refusal FindRoom(Cq& cq);
   bool Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode, bool solicited);
-  void Fail(Cq& cq, uint8_t syndrome);
+  void Fail(Cq& cq, uint8_t status, uint8_t syndrome);
   void Notify(Cq& cq, bool solicited);
   void Report(Cq& cq);
 

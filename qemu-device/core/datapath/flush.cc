@@ -11,7 +11,12 @@ namespace {
 constexpr uint32_t kFirstPollMs = 1;
 constexpr uint32_t kLastPollMs = 64;
 constexpr uint64_t kMs = 1'000'000;
-constexpr Fault kFlushed = {VCX_SYNDROME_FLUSHED, VCX_VENDOR_NONE};
+
+// Says why the QP is in error, where no other completion can.
+Fault Flushed(const Qp& qp) {
+  return {VCX_SYNDROME_FLUSHED,
+          static_cast<vcx_vendor_syndrome>(qp.flush_reason)};
+}
 
 }  // namespace
 
@@ -40,7 +45,7 @@ bool Flush::FlushSend(Qp& qp) {
     r.inflight.PopFront();
     r.consumer = static_cast<uint16_t>(wqe.index + wqe.blocks);
     r.next = r.consumer;
-    p_.completion.SendError(qp, wqe.counter, wqe.opcode, kFlushed);
+    p_.completion.SendError(qp, wqe.counter, wqe.opcode, Flushed(qp));
     return true;
   }
   const WqeHead head = p_.send_queue.Peek(qp, r.consumer);
@@ -53,7 +58,7 @@ bool Flush::FlushSend(Qp& qp) {
   r.consumer = static_cast<uint16_t>(r.consumer +
                                      std::min<uint32_t>(head.blocks, ahead));
   r.next = r.consumer;
-  p_.completion.SendError(qp, head.counter, head.opcode, kFlushed);
+  p_.completion.SendError(qp, head.counter, head.opcode, Flushed(qp));
   return true;
 }
 
@@ -74,7 +79,7 @@ bool Flush::NextReceive(Qp& qp, uint16_t* index) {
 }
 
 void Flush::FlushReceive(Qp& qp, uint16_t index) {
-  p_.completion.ReceiveError(qp, index, kFlushed);
+  p_.completion.ReceiveError(qp, index, Flushed(qp));
 }
 
 // Software that drains a queue posts a receive WQE on a QP in error and waits

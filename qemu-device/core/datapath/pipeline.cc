@@ -16,7 +16,8 @@ constexpr uint32_t kTurn = 16;
 }  // namespace
 
 Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
-                   Counters& c, Trace& tr, bool has_wire)
+                   Counters& c, Trace& tr, bool has_wire,
+                   const FaultPlan& faults)
     : host(h),
       dma(d),
       timers(t),
@@ -30,7 +31,7 @@ Pipeline::Pipeline(Host& h, Dma& d, TimerQueue& t, Objects& o, Port& po,
       requester(*this),
       retry(*this),
       ib_link(h, d, po, c, tr, ingress, has_wire),
-      router(po, ingress, c, ib_link),
+      router(po, ingress, c, ib_link, faults, {h, d, t, c, tr}),
       ingress(*this),
       responder(*this),
       receive_queue(*this),
@@ -91,6 +92,9 @@ void Pipeline::TimerExpired(Timer& timer) {
     case TimerKind::kModeration:
       completion.ModerationExpired(*static_cast<Cq*>(timer.owner));
       break;
+    case TimerKind::kFault:
+      static_cast<FaultWire*>(timer.owner)->TimerExpired();
+      break;
   }
   Settle(kInlineBudget);
 }
@@ -102,12 +106,14 @@ void Pipeline::Receive(const uint8_t* frame, size_t len) {
 
 void Pipeline::WireReady() {
   ib_link.Ready();
+  router.Ready();
   scheduler.Unblock();
   Settle(kInlineBudget);
 }
 
 void Pipeline::Clear() {
   scheduler.Clear();
+  router.Clear();
   timers.Clear();
 }
 
@@ -128,6 +134,7 @@ void Pipeline::QpEnteredRtr(Qp& qp) {
   qp.responder.nak_sent = false;
   qp.responder.dead = false;
   qp.established = false;
+  qp.flush_reason = VCX_VENDOR_NONE;
 }
 
 void Pipeline::QpEnteredRts(Qp& qp) {
@@ -153,7 +160,7 @@ void Pipeline::QpEnteredSqd(Qp& qp, bool wants_event) {
 
 void Pipeline::QpEnteredError(Qp& qp) {
   retry.Stop(qp);
-  qp.responder.count = qp.responder.reads = 0;
+  qp.responder.count = qp.responder.reads = qp.responder.repeated_reads = 0;
   qp.responder.dead = true;
   qp.error_poll_ms = 0;
   doorbell.ReadSendRecord(qp);
@@ -179,7 +186,8 @@ void Pipeline::QpModified(Qp& qp) {
 void Pipeline::QpSaveContext(Qp& qp) {
   const RequesterState& r = qp.requester;
   vcx_qpc* qpc = &qp.context;
-  VCX_SET(qpc, VCX_QPC_STATE, qp.state);
+  const bool draining = qp.state == VCX_QP_STATE_SQD && !r.drained;
+  VCX_SET(qpc, VCX_QPC_STATE, draining ? VCX_QP_STATE_SQ_DRAINING : qp.state);
   VCX_SET(qpc, VCX_QPC_NEXT_SEND_PSN, r.next_psn.value());
   VCX_SET(qpc, VCX_QPC_LAST_ACKED_PSN, (r.unacked - 1).value());
   VCX_SET(qpc, VCX_QPC_NEXT_RCV_PSN, qp.responder.expected.value());
@@ -214,7 +222,7 @@ void Pipeline::FailQp(Qp& qp) {
   counters.Add(Counter::kQpErrors);
   qp.state = VCX_QP_STATE_ERR;
   retry.Stop(qp);
-  qp.responder.count = qp.responder.reads = 0;
+  qp.responder.count = qp.responder.reads = qp.responder.repeated_reads = 0;
   qp.responder.dead = true;
   qp.error_poll_ms = 0;
   scheduler.Schedule(qp);

@@ -37,7 +37,8 @@ namespace vcx {
 class Pipeline final : public Control {
  public:
   Pipeline(Host& host, Dma& dma, TimerQueue& timers, Objects& objects,
-           Port& port, Counters& counters, Trace& trace, bool has_wire);
+           Port& port, Counters& counters, Trace& trace, bool has_wire,
+           const FaultPlan& faults);
 
   // ---- Entry points of the device ------------------------------------------
 

@@ -201,5 +201,21 @@ TEST_F(RequesterTest, FullWireDelaysAndLosesNothing) {
   EXPECT_EQ(pair_.a.Counter("retries"), 0u);
 }
 
+// The host says once that the wire takes frames again, and a reset or a device
+// that is off does not hear it.
+TEST_F(RequesterTest, FullWireIsForgottenWhenTheDeviceStartsAgain) {
+  ConnectPair();
+  pair_.a.host.wire_full = true;
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_WRITE, 64));
+  pair_.Settle();
+  EXPECT_EQ(pair_.a.Counter("wire_busy"), 1u);
+  pair_.a.device.SetBusMaster(false);
+  pair_.a.host.wire_full = false;
+  pair_.a.device.WireReady();
+  pair_.a.device.SetBusMaster(true);
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_WRITE)));
+}
+
 }  // namespace
 }  // namespace vcx

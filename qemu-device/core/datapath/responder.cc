@@ -10,6 +10,17 @@ namespace {
 
 using Message = ResponderState::Message;
 
+// The requester hears "invalid request"; the responder's own flushed receives
+// say what was wrong.
+vcx_vendor_syndrome ReasonOf(PacketVerdict verdict) {
+  switch (verdict) {
+    case PacketVerdict::kBadSequence: return VCX_VENDOR_OPCODE_SEQUENCE;
+    case PacketVerdict::kBadLength: return VCX_VENDOR_PACKET_LENGTH;
+    case PacketVerdict::kTooManyReads: return VCX_VENDOR_READ_DEPTH;
+    default: return VCX_VENDOR_NONE;
+  }
+}
+
 }  // namespace
 
 void Responder::Handle(Qp& qp, const Packet& packet) {
@@ -29,6 +40,7 @@ void Responder::Handle(Qp& qp, const Packet& packet) {
     case PacketVerdict::kBadLength:
     case PacketVerdict::kNotAllowed:
     case PacketVerdict::kTooManyReads:
+      qp.flush_reason = ReasonOf(verdict);
       p_.Count(qp, VCX_Q_COUNTER_RESP_REMOTE_INVALID_REQUEST);
       p_.responses.OweFatalNak(qp, kNakInvalidRequest);
       break;
@@ -236,7 +248,8 @@ void Responder::ApplyRead(Qp& qp, const Packet& packet) {
                              .rkey = packet.rkey,
                              .va = packet.va,
                              .left = length,
-                             .first = true}))
+                             .first = true,
+                             .repeated = false}))
     return;
   p_.Count(qp, VCX_Q_COUNTER_RX_READ_REQUESTS);
   r.msn = msn;
@@ -263,22 +276,23 @@ void Responder::Duplicate(Qp& qp, const Packet& packet) {
           : (uint64_t{packet.dma_length} + qp.mtu() - 1) >> qp.log_mtu;
   const auto behind = static_cast<uint32_t>(-packet.psn.Ahead(r.expected));
   const bool known =
-      psns <= behind && qp.remote_read && r.reads < 1u << qp.log_rra_max &&
+      psns <= behind && qp.remote_read &&
       p_.translator.Check(qp, packet.rkey, packet.va, packet.dma_length,
                           Access::kRemoteRead) == VCX_VENDOR_NONE;
   if (!known) {
     p_.counters.Add(Counter::kDropNoResource);
     return;
   }
-  p_.responses.Owe(qp, {.kind = Response::Kind::kRead,
-                        .syndrome = kAethAck | kAethNoCredits,
-                        .fatal = false,
-                        .psn = packet.psn,
-                        .msn = r.msn,
-                        .rkey = packet.rkey,
-                        .va = packet.va,
-                        .left = packet.dma_length,
-                        .first = true});
+  p_.responses.OweAgain(qp, {.kind = Response::Kind::kRead,
+                             .syndrome = kAethAck | kAethNoCredits,
+                             .fatal = false,
+                             .psn = packet.psn,
+                             .msn = r.msn,
+                             .rkey = packet.rkey,
+                             .va = packet.va,
+                             .left = packet.dma_length,
+                             .first = true,
+                             .repeated = true});
 }
 
 void Responder::FailReceive(Qp& qp, const Fault& fault, uint8_t nak_syndrome) {

@@ -2,6 +2,8 @@
 // What the responder refuses, what the requester then reports, and that
 // nothing was touched.
 #include "testing/traffic_test.h"
+#include "wire/crc.h"
+#include "wire/headers.h"
 
 namespace vcx {
 namespace {
@@ -22,6 +24,33 @@ class ResponderTest : public TrafficTest {
     while (auto eqe = remote_.driver().NextEvent(remote_.driver().async_eq()))
       seen |= eqe->type == event;
     EXPECT_TRUE(seen);
+  }
+
+  // A write of 61 bytes whose packet says that it is something else.
+  void Tell(uint8_t truth, uint8_t lie) {
+    pair_.OnFrame([=](Frame& frame, bool) {
+      uint8_t* lrh = &frame[14];
+      if (lrh[kLrhBytes] != truth) return WireAction::kDeliver;
+      lrh[kLrhBytes] = lie;
+      const size_t bytes = frame.size() - 14 - kVcrcBytes;
+      const uint32_t icrc = InvariantCrc(lrh, bytes - kIcrcBytes, false);
+      for (size_t i = 0; i < kIcrcBytes; ++i)
+        lrh[bytes - kIcrcBytes + i] = static_cast<uint8_t>(icrc >> (8 * i));
+      const uint16_t vcrc = VariantCrc(lrh, bytes);
+      lrh[bytes] = static_cast<uint8_t>(vcrc);
+      lrh[bytes + 1] = static_cast<uint8_t>(vcrc >> 8);
+      return WireAction::kDeliver;
+    });
+    local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_WRITE, 61));
+    pair_.Settle();
+    EXPECT_THAT(Sent(),
+                ElementsAre(SendFailed(VCX_SYNDROME_REMOTE_INVALID_REQ)));
+  }
+  void ExpectFlushedFor(uint8_t vendor) {
+    const std::vector<WorkCompletion> received = Received();
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(received[0].syndrome, VCX_SYNDROME_FLUSHED);
+    EXPECT_EQ(int{received[0].vendor_syndrome}, int{vendor});
   }
 };
 
@@ -105,6 +134,7 @@ TEST_F(ResponderTest, ReadIntoAReadOnlyKeyIsALocalError) {
 // The requester keeps more reads in flight than the responder has room for.
 TEST_F(ResponderTest, RefusesMoreReadsThanAgreed) {
   ConnectPair({.log_sra_max = 2, .log_rra_max = 0});
+  PostRecv(64);
   pair_.b.host.wire_full = true;  // the first read stays owed
   for (int i = 0; i < 2; ++i)
     local_.driver().PostSend(local_.qp, Wr(VCX_WQE_RDMA_READ, 64));
@@ -115,6 +145,72 @@ TEST_F(ResponderTest, RefusesMoreReadsThanAgreed) {
   pair_.Settle();
   EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_READ),
                                   SendFailed(VCX_SYNDROME_REMOTE_INVALID_REQ)));
+  ExpectFlushedFor(VCX_VENDOR_READ_DEPTH);
+}
+
+// What the requester hears is "invalid request"; the responder's receives are
+// flushed with the reason.
+TEST_F(ResponderTest, FlushedReceivesNameThePacketOutOfTurn) {
+  ConnectPair({.mtu_code = 1});
+  PostRecv(64);
+  Tell(kRcWriteOnly, kRcSendMiddle);
+  ExpectFlushedFor(VCX_VENDOR_OPCODE_SEQUENCE);
+}
+
+TEST_F(ResponderTest, FlushedReceivesNameTheLengthThatLied) {
+  ConnectPair({.mtu_code = 1});
+  PostRecv(64);
+  Tell(kRcWriteOnly, kRcSendFirst);  // not full
+  ExpectFlushedFor(VCX_VENDOR_PACKET_LENGTH);
+}
+
+// What was answered before is answered again beside the reads that are new: it
+// does not take their room.
+TEST_F(ResponderTest, RepeatedReadsLeaveRoomForNewOnes) {
+  ConnectPair({.log_sra_max = 1, .log_rra_max = 1});
+  Frame first;
+  pair_.OnFrame([&](Frame& frame, bool from_a) {
+    if (from_a && first.empty()) first = frame;
+    return WireAction::kDeliver;
+  });
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_READ, 64));
+  pair_.Settle();
+  EXPECT_EQ(Sent().size(), 1u);
+  // The wire brings it again and again, and keeps the answers back.
+  pair_.b.host.wire_full = true;
+  for (int i = 0; i < 5; ++i)
+    pair_.b.device.Receive(first.data(), first.size());
+  for (int i = 0; i < 2; ++i)
+    local_.driver().PostSend(local_.qp, Wr(VCX_WQE_RDMA_READ, 64));
+  local_.driver().RingSend(local_.qp);
+  pair_.Settle();
+  EXPECT_EQ(RemoteState(), VCX_QP_STATE_RTS);
+  pair_.b.host.wire_full = false;
+  pair_.b.device.WireReady();
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_READ),
+                                  SendIs(VCX_WQE_RDMA_READ)));
+  EXPECT_EQ(pair_.b.Counter("duplicate_requests"), 5u);
+}
+
+// One that is asked for again before it was answered is answered once.
+TEST_F(ResponderTest, RepeatedReadThatIsOwedStillIsAnsweredOnce) {
+  ConnectPair({.mtu_code = 1, .log_sra_max = 0, .log_rra_max = 0});
+  Frame request;
+  pair_.OnFrame([&](Frame& frame, bool from_a) {
+    if (from_a) request = frame;
+    return WireAction::kDeliver;
+  });
+  pair_.b.host.wire_full = true;
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_READ, 600));
+  pair_.Settle();
+  for (int i = 0; i < 3; ++i)
+    pair_.b.device.Receive(request.data(), request.size());
+  pair_.b.host.wire_full = false;
+  pair_.b.device.WireReady();
+  pair_.Settle();
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_RDMA_READ)));
+  EXPECT_EQ(pair_.b.Counter("packets_sent"), 3u);
 }
 
 TEST_F(ResponderTest, KeyThatGoesDuringAReadIsAnAccessError) {

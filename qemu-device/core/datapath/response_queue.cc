@@ -10,15 +10,22 @@ namespace {
 
 constexpr uint32_t kUnitBytes = 4096;
 
-// Reads owed, an acknowledgement between each two and at the ends, and NAKs.
-size_t Room(const Qp& qp) { return 2 * (size_t{1} << qp.log_rra_max) + 4; }
+// Reads owed, as many that were answered before, an acknowledgement between each
+// two and at the ends, and NAKs.
+size_t Room(const Qp& qp) { return 4 * (size_t{1} << qp.log_rra_max) + 4; }
+
+// The PSN behind the last one of a read that is owed.
+Psn End(const Qp& qp, const Response& read) {
+  const uint64_t psns = (uint64_t{read.left} + qp.mtu() - 1) >> qp.log_mtu;
+  return read.psn + std::max(1u, static_cast<uint32_t>(psns));
+}
 
 }  // namespace
 
 void ResponseQueue::Prepare(Qp& qp) {
   ResponderState& r = qp.responder;
   r.responses.assign(Room(qp), Response{});
-  r.head = r.count = r.reads = 0;
+  r.head = r.count = r.reads = r.repeated_reads = 0;
 }
 
 bool ResponseQueue::Owe(Qp& qp, const Response& response) {
@@ -29,9 +36,30 @@ bool ResponseQueue::Owe(Qp& qp, const Response& response) {
   }
   r.responses[(r.head + r.count) % r.responses.size()] = response;
   ++r.count;
-  if (response.kind == Response::Kind::kRead) ++r.reads;
+  if (response.kind == Response::Kind::kRead) ++ReadsLike(r, response);
   p_.scheduler.Schedule(qp);
   return true;
+}
+
+bool ResponseQueue::OweAgain(Qp& qp, const Response& read) {
+  ResponderState& r = qp.responder;
+  for (uint32_t i = 0; i < r.count; ++i) {
+    Response& owed = r.responses[(r.head + i) % r.responses.size()];
+    if (owed.kind != Response::Kind::kRead || End(qp, owed) != End(qp, read))
+      continue;
+    // What it asks for lies ahead, or has been sent.
+    if (read.psn.Ahead(owed.psn) > 0) return true;
+    const bool repeated = owed.repeated;
+    owed = read;
+    owed.repeated = repeated;
+    return true;
+  }
+  // Repeated reads must not take the room of new ones, and have their own.
+  if (r.repeated_reads >= 1u << qp.log_rra_max) {
+    p_.counters.Add(Counter::kDropNoResource);
+    return false;
+  }
+  return Owe(qp, read);
 }
 
 // One acknowledgement stands for all that was not sent yet.
@@ -53,7 +81,8 @@ void ResponseQueue::OweAck(Qp& qp, Psn psn) {
            .rkey = 0,
            .va = 0,
            .left = 0,
-           .first = false});
+           .first = false,
+           .repeated = false});
 }
 
 void ResponseQueue::OweNak(Qp& qp, uint8_t syndrome) {
@@ -66,7 +95,8 @@ void ResponseQueue::OweNak(Qp& qp, uint8_t syndrome) {
                         .rkey = 0,
                         .va = 0,
                         .left = 0,
-                        .first = false});
+                        .first = false,
+                        .repeated = false});
 }
 
 void ResponseQueue::OweRnrNak(Qp& qp) {
@@ -82,7 +112,7 @@ void ResponseQueue::OweFatalNak(Qp& qp, uint8_t syndrome) {
     --r.count;
     const Response& dropped =
         r.responses[(r.head + r.count) % r.responses.size()];
-    if (dropped.kind == Response::Kind::kRead) --r.reads;
+    if (dropped.kind == Response::Kind::kRead) --ReadsLike(r, dropped);
   }
   OweNak(qp, syndrome);
 }
@@ -119,7 +149,8 @@ StepResult ResponseQueue::Step(Qp& qp, uint32_t* budget) {
 
 void ResponseQueue::Pop(Qp& qp) {
   ResponderState& r = qp.responder;
-  if (r.responses[r.head].kind == Response::Kind::kRead) --r.reads;
+  const Response& response = r.responses[r.head];
+  if (response.kind == Response::Kind::kRead) --ReadsLike(r, response);
   r.head = static_cast<uint32_t>((r.head + 1) % r.responses.size());
   --r.count;
 }
@@ -177,7 +208,7 @@ StepResult ResponseQueue::SendReadResponse(Qp& qp, Response& response,
     if (sent == SendResult::kBusy) return StepResult::kBlocked;
     if (sent == SendResult::kDmaError) {
       // The key has gone since the request was judged, or the memory has.
-      --qp.responder.reads;
+      --ReadsLike(qp.responder, response);
       qp.responder.dead = true;
       response.kind = Response::Kind::kNak;
       response.syndrome = allowed ? kNakRemoteOperation : kNakRemoteAccess;

@@ -29,6 +29,9 @@ class ResponseQueue {
   // Owes an answer; false and counted when there is no room (the requester
   // will ask again).
   bool Owe(Qp& qp, const Response& response);
+  // A read was asked for again. While its answer is still owed that starts anew
+  // from there; else it is answered once more, if there is room.
+  bool OweAgain(Qp& qp, const Response& read);
   void OweAck(Qp& qp, Psn psn);
   void OweNak(Qp& qp, uint8_t syndrome);
   void OweRnrNak(Qp& qp);
@@ -44,6 +47,10 @@ class ResponseQueue {
   SendResult SendReadPacket(Qp& qp, const Response& response, uint32_t bytes,
                             Wire& wire, bool* allowed);
   void Pop(Qp& qp);
+  // The counter that an owed read is part of.
+  static uint32_t& ReadsLike(ResponderState& r, const Response& response) {
+    return response.repeated ? r.repeated_reads : r.reads;
+  }
 
   Pipeline& p_;
   SegmentList segments_;

@@ -23,6 +23,8 @@ uint64_t Retry::RnrPauseNs(uint8_t code) {
 void Retry::Sent(Qp& qp) {
   RequesterState& r = qp.requester;
   if (qp.path.ack_timeout == 0 || qp.state == VCX_QP_STATE_ERR) return;
+  // The receiver has asked for a pause: nothing is missing during it.
+  if (r.rnr_wait) return;
   r.retry_deadline = p_.host.NowNs() + AckTimeoutNs(qp.path.ack_timeout);
   if (!qp.retry_timer.armed()) p_.timers.Arm(qp.retry_timer, r.retry_deadline);
 }
@@ -47,7 +49,7 @@ void Retry::MoveTo(Qp& qp, Psn psn) {
     r.next = wqe.index;
     r.offset = static_cast<uint32_t>(ahead) << qp.log_mtu;
     r.mid_message = true;
-    r.next_psn = psn;
+    r.next_psn = r.restart = psn;
     r.psns_since_ack_request = 0;
     return;
   }
@@ -58,6 +60,8 @@ void Retry::GoBack(Qp& qp, Psn psn, RetryReason reason) {
   // One step back for one loss: what shows it again before anything has moved
   // (later answers to packets already on the way) is the same loss.
   if (r.recovering && reason != RetryReason::kTimeout) return;
+  // What follows a pause begins before whatever is missing.
+  if (r.rnr_wait) return;
   p_.trace(VCX_TRACE_RETRY, qp.number, psn.value(),
            static_cast<uint64_t>(reason), r.retries_left);
   if (r.retries_left == 0) {
@@ -112,6 +116,8 @@ void Retry::AckTimerExpired(Qp& qp) {
 
 void Retry::RnrTimerExpired(Qp& qp) {
   qp.requester.rnr_wait = false;
+  // From now, as after going back.
+  Sent(qp);
   p_.scheduler.Schedule(qp);
 }
 

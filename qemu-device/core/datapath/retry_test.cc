@@ -162,6 +162,37 @@ TEST_F(RetryTest, WriteWithImmediateWaitsForAReceive) {
   EXPECT_EQ(remote_.driver().Peek(remote_.mr, 0, 600), Pattern(600));
 }
 
+// The acknowledgement timer is not for the receiver's pause, whatever wakes it.
+TEST_F(RetryTest, PauseIsNoTimeout) {
+  ConnectPair({.retry_count = 0, .ack_timeout = 1, .min_rnr_nak = 16});
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_SEND, 64));
+  pair_.Settle();
+  auto in = MakeInput<vcx_qp_in>(VCX_CMD_RTS2RTS_QP);
+  in.fixed.qpn = local_.qp.number;
+  in.fixed.opt_param_mask = VCX_QP_OPT_MIN_RNR_NAK;
+  local_.driver().Must(in);
+  PostRecv(64);
+  pair_.Advance(2'560'000 - 1);
+  EXPECT_EQ(LocalState(), VCX_QP_STATE_RTS);
+  EXPECT_THAT(Sent(), IsEmpty());
+  pair_.Advance(1);
+  EXPECT_THAT(Sent(), ElementsAre(SendIs(VCX_WQE_SEND)));
+  EXPECT_EQ(pair_.a.Counter("timeouts"), 0u);
+}
+
+// After the pause the peer is gone, or the wire: that is a loss like others.
+TEST_F(RetryTest, FullWireAfterAPauseUsesUpTheRetries) {
+  ConnectPair({.retry_count = 1, .ack_timeout = 10, .min_rnr_nak = 16});
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_SEND, 64));
+  pair_.Settle();
+  pair_.a.host.wire_full = true;
+  const uint64_t timeout = Retry::AckTimeoutNs(10);
+  pair_.Advance(2'560'000 + 2 * timeout - 1);
+  EXPECT_THAT(Sent(), IsEmpty());
+  pair_.Advance(1);
+  EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_RETRY_EXCEEDED)));
+}
+
 TEST(RnrTableTest, IsTheOneOfTheSpecification) {
   EXPECT_EQ(Retry::RnrPauseNs(0), 655'360'000u);
   EXPECT_EQ(Retry::RnrPauseNs(1), 10'000u);

@@ -35,14 +35,32 @@ uint32_t GetLittle(const uint8_t* from, unsigned bytes) {
 }  // namespace
 
 SendResult IbLink::Send(const Packet& packet) {
+  size_t len;
+  const SendResult prepared = Prepare(packet, &len);
+  return len == 0 ? prepared : HandOver(len);
+}
+
+SendResult IbLink::SendDamaged(const Packet& packet, uint64_t where) {
+  size_t len;
+  const SendResult prepared = Prepare(packet, &len);
+  if (len == 0) return prepared;
+  Damage(packet.has_grh, where);
+  return HandOver(len);
+}
+
+SendResult IbLink::Prepare(const Packet& packet, size_t* len) {
+  *len = 0;
   if (!has_wire_ || !port_.active()) {
     // Lost as on a pulled cable; the retry counter of the QP decides.
     counters_.Add(Counter::kUnroutable);
     return SendResult::kSent;
   }
   if (busy_) return SendResult::kBusy;
-  const size_t len = Encode(packet);
-  if (len == 0) return SendResult::kDmaError;
+  *len = Encode(packet);
+  return *len == 0 ? SendResult::kDmaError : SendResult::kSent;
+}
+
+SendResult IbLink::HandOver(size_t len) {
   if (!host_.SendFrame(frame_.data(), len)) {
     counters_.Add(Counter::kWireBusy);
     busy_ = true;
@@ -50,6 +68,21 @@ SendResult IbLink::Send(const Packet& packet) {
   }
   counters_.Add(Counter::kFramesSent);
   return SendResult::kSent;
+}
+
+void IbLink::Damage(bool has_grh, uint64_t where) {
+  uint8_t* const lrh = frame_.data() + kEthernetBytes;
+  const size_t lrh_to_icrc = LrhLength(lrh);
+  const bool inside_a_switch = (where & 1) != 0;
+  // Up to eight bits in a row: no CRC of 16 or 32 bits misses that. The first
+  // byte of the BTH that the invariant CRC covers without a gap is the fifth.
+  const size_t from =
+      inside_a_switch ? kLrhBytes + (has_grh ? kGrhBytes : 0) + 5 : 0;
+  const size_t to = lrh_to_icrc + (inside_a_switch ? 0 : kVcrcBytes);
+  const auto bits = static_cast<uint8_t>((where >> 1 & 0x7f) + 1);
+  lrh[from + (where >> 8) % (to - from)] ^= bits;
+  if (inside_a_switch)
+    PutLittle(lrh + lrh_to_icrc, VariantCrc(lrh, lrh_to_icrc), kVcrcBytes);
 }
 
 size_t IbLink::Encode(const Packet& packet) {

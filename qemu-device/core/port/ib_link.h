@@ -37,6 +37,10 @@ class IbLink final : public Wire {
 
   uint32_t MaxPayload(uint32_t mtu) const override { return mtu; }
   SendResult Send(const Packet& packet) override;
+  // Damages one byte: of the whole packet, which the receiver's variant CRC
+  // finds, or of what the invariant CRC covers, with a new variant CRC, as a
+  // bad switch does it.
+  SendResult SendDamaged(const Packet& packet, uint64_t where) override;
 
   // A frame from the wire: every reason to drop it is counted.
   void Receive(const uint8_t* frame, size_t len);
@@ -48,6 +52,11 @@ class IbLink final : public Wire {
   static constexpr size_t kEthernetBytes = 14;
   static constexpr size_t kMaxFrameBytes = 4096 + 256;
 
+  // Serializes into frame_. Anything but kSent is final; so is kSent with
+  // *len 0: there is nowhere to send it to.
+  SendResult Prepare(const Packet& packet, size_t* len);
+  SendResult HandOver(size_t len);
+  void Damage(bool has_grh, uint64_t where);
   // Serializes into frame_; 0 when the payload could not be read.
   size_t Encode(const Packet& packet);
   // kNum: decoded.

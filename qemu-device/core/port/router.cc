@@ -24,6 +24,33 @@ SendResult LoopbackWire::Send(const Packet& packet) {
   return SendResult::kSent;
 }
 
+SendResult LoopbackWire::SendDamaged(const Packet&, uint64_t) {
+  counters_.Add(Counter::kLoopbackPackets);
+  counters_.Add(Counter::kDropIcrc);
+  return SendResult::kSent;
+}
+
+Router::Router(const Port& port, Ingress& ingress, Counters& counters,
+               Wire& link, const FaultPlan& plan,
+               const FaultWire::Needs& needs)
+    : port_(port),
+      loopback_(ingress, counters),
+      to_self_(&loopback_),
+      to_link_(&link) {
+  if (plan.num_rules == 0) return;
+  faulty_loopback_ = std::make_unique<FaultWire>(
+      loopback_, FaultWire::Below::kDelivers, plan, needs);
+  faulty_link_ = std::make_unique<FaultWire>(link, FaultWire::Below::kQueues,
+                                             plan, needs);
+  to_self_ = faulty_loopback_.get();
+  to_link_ = faulty_link_.get();
+}
+
+void Router::Clear() {
+  if (faulty_loopback_) faulty_loopback_->Clear();
+  if (faulty_link_) faulty_link_->Clear();
+}
+
 void Router::Address(const Qp& qp, Packet* packet) const {
   const AddressPath& path = qp.path;
   packet->slid = port_.lid();  // LMC is 0: no path bits

@@ -5,10 +5,12 @@
 #define VCX_CORE_PORT_ROUTER_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "port/port.h"
 #include "resource/qp.h"
 #include "stats/counters.h"
+#include "wire/fault.h"
 #include "wire/wire.h"
 
 namespace vcx {
@@ -24,6 +26,9 @@ class LoopbackWire final : public Wire {
 
   uint32_t MaxPayload(uint32_t mtu) const override;
   SendResult Send(const Packet& packet) override;
+  // There are no checksums here. What they would find is dropped and counted
+  // in their stead.
+  SendResult SendDamaged(const Packet& packet, uint64_t where) override;
 
  private:
   Ingress& ingress_;
@@ -32,13 +37,21 @@ class LoopbackWire final : public Wire {
 
 class Router {
  public:
-  Router(const Port& port, Ingress& ingress, Counters& counters, Wire& link)
-      : port_(port), loopback_(ingress, counters), link_(link) {}
+  // With a plan that has rules, both wires are faulty ones from then on.
+  Router(const Port& port, Ingress& ingress, Counters& counters, Wire& link,
+         const FaultPlan& plan, const FaultWire::Needs& needs);
 
   Wire& WireFor(const AddressPath& path) {
     const bool local = path.force_loopback || path.dlid == port_.lid();
-    return local ? static_cast<Wire&>(loopback_) : link_;
+    return local ? *to_self_ : *to_link_;
   }
+
+  // The link takes packets again.
+  void Ready() {
+    if (faulty_link_) faulty_link_->Ready();
+  }
+  // Forgets packets on their way.
+  void Clear();
 
   // Fills in the local route, the GRH and the P_Key of a packet of this QP.
   void Address(const Qp& qp, Packet* packet) const;
@@ -46,7 +59,9 @@ class Router {
  private:
   const Port& port_;
   LoopbackWire loopback_;
-  Wire& link_;
+  std::unique_ptr<FaultWire> faulty_loopback_, faulty_link_;  // null: no plan
+  Wire* to_self_;
+  Wire* to_link_;
 };
 
 }  // namespace vcx

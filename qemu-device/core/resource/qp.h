@@ -88,7 +88,7 @@ struct RequesterState {
   InflightQueue inflight;
   uint32_t resend = 0;  // inflight entries before this one are on the wire
   uint32_t reads = 0;   // inflight reads
-  uint32_t read_received = 0;  // PSNs received of the oldest inflight read
+  Psn restart;          // what the requester went back to last
 
   // Where the requester stands, to go back to when a packet was not taken.
   struct Position {
@@ -135,6 +135,7 @@ struct Response {
   uint64_t va;    // kRead: of the next byte
   uint32_t left;  // kRead: bytes
   bool first;     // kRead: nothing of it was sent
+  bool repeated;  // kRead: the request came again, after it was answered
 };
 
 struct ResponderState {
@@ -162,7 +163,8 @@ struct ResponderState {
   std::vector<Response> responses;  // FIFO, fixed capacity from RTR on
   uint32_t head = 0;
   uint32_t count = 0;
-  uint32_t reads = 0;  // kRead entries among them
+  uint32_t reads = 0;  // kRead entries among them, without
+  uint32_t repeated_reads = 0;  // those that are repeated
 };
 
 struct Qp {
@@ -200,6 +202,7 @@ struct Qp {
   uint8_t retry_count = 0;
   uint8_t rnr_retry = 0;     // 7: without end
   bool established = false;  // the first packet has come (event)
+  uint8_t flush_reason = 0;  // VCX_VENDOR_*: why it went to error by itself
 
   RequesterState requester;
   ResponderState responder;

@@ -20,6 +20,13 @@ const char* CounterName(Counter counter) {
     case Counter::kFramesReceived: return "frames_received";
     case Counter::kWireBusy: return "wire_busy";
     case Counter::kUnroutable: return "unroutable";
+    case Counter::kFaultPackets: return "fault_packets";
+    case Counter::kFaultDropped: return "fault_dropped";
+    case Counter::kFaultDuplicated: return "fault_duplicated";
+    case Counter::kFaultReordered: return "fault_reordered";
+    case Counter::kFaultDelayed: return "fault_delayed";
+    case Counter::kFaultCorrupted: return "fault_corrupted";
+    case Counter::kFaultNotHeld: return "fault_not_held";
     case Counter::kDropNotOurs: return "drop_not_ours";
     case Counter::kDropTruncated: return "drop_truncated";
     case Counter::kDropLength: return "drop_length";

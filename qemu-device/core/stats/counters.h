@@ -28,6 +28,14 @@ enum class Counter : uint32_t {
   kFramesReceived,
   kWireBusy,
   kUnroutable,  // for another port, and there is no wire or no link
+  // What a fault plan did.
+  kFaultPackets,     // packets that it decided about
+  kFaultDropped,
+  kFaultDuplicated,
+  kFaultReordered,
+  kFaultDelayed,
+  kFaultCorrupted,
+  kFaultNotHeld,     // to be held back or doubled, and there was no room
   // Frames and packets dropped on arrival, by reason.
   kDropNotOurs,    // Ethernet header of somebody else's protocol
   kDropTruncated,  // shorter than its headers say

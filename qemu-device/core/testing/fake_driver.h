@@ -71,6 +71,7 @@ struct CqOptions {
   uint8_t log_page = 12;
   uint16_t period_us = 0;
   uint16_t max_count = 0;
+  bool period_from_entry = false;
 };
 
 struct FakeCq {

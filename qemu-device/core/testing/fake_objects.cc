@@ -74,6 +74,7 @@ Input<vcx_create_cq_in> FakeDriver::CqInput(const FakeCq& cq) {
   VCX_SET(cqc, VCX_CQC_UAR_PAGE, cq.options.uar);
   VCX_SET(cqc, VCX_CQC_EQN, cq.options.eqn);
   VCX_SET(cqc, VCX_CQC_PERIOD, cq.options.period_us);
+  VCX_SET(cqc, VCX_CQC_PERIOD_MODE, cq.options.period_from_entry ? 1 : 0);
   VCX_SET(cqc, VCX_CQC_MAX_COUNT, cq.options.max_count);
   VCX_SET(cqc, VCX_CQC_LOG_PAGE_SIZE, LogPageField(cq.ring));
   VCX_SET(cqc, VCX_CQC_PAGE_OFFSET, PageOffsetField(cq.ring));

@@ -28,6 +28,12 @@ class TrafficTest : public ::testing::Test {
   static constexpr uint64_t kMrBytes = 256 * 1024;
   static constexpr uint64_t kMs = 1'000'000;
 
+  TrafficTest() = default;
+  // The wires of the devices have these fault plans.
+  TrafficTest(const char* faults_a, const char* faults_b)
+      : pair_(TwoDevices::WireConfig(TwoDevices::kGuidA, faults_a),
+              TwoDevices::WireConfig(TwoDevices::kGuidB, faults_b)) {}
+
   void SetUp() override {
     MakeSide(pair_.a, local_);
     MakeSide(pair_.b, remote_);

@@ -41,9 +41,11 @@ class TwoDevices {
     b.driver.Start();
   }
 
-  static vcx_core_config WireConfig(uint64_t guid) {
+  static vcx_core_config WireConfig(uint64_t guid,
+                                    const char* faults = nullptr) {
     vcx_core_config config = TestConfig(guid);
     config.has_wire = true;
+    config.fault = faults;
     return config;
   }
 

@@ -117,6 +117,10 @@ void PutLrh(uint8_t* to, const Packet& packet, size_t bytes) {
   Put16(to + 6, packet.slid);
 }
 
+size_t LrhLength(const uint8_t* lrh) {
+  return size_t{4} * (Get16(lrh + 4) & 0x7ff);
+}
+
 LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
   if (from.size() < kLrhBytes) return LrhError::kTruncated;
   const uint8_t lnh = from[1] & 3;
@@ -126,7 +130,7 @@ LrhError GetLrh(std::span<const uint8_t> from, Packet* packet, size_t* bytes) {
   packet->sl = from[1] >> 4;
   packet->dlid = Get16(&from[2]);
   packet->slid = Get16(&from[6]);
-  *bytes = size_t{4} * (Get16(&from[4]) & 0x7ff);
+  *bytes = LrhLength(from.data());
   const size_t least =
       kLrhBytes + (packet->has_grh ? kGrhBytes : 0) + kBthBytes + kIcrcBytes;
   if (*bytes < least) return LrhError::kLength;

@@ -43,6 +43,8 @@ bool GetTransportHeaders(std::span<const uint8_t> from, Packet* packet);
 
 // LRH of a packet that is `bytes` long from the LRH through the ICRC.
 void PutLrh(uint8_t* to, const Packet& packet, size_t bytes);
+// What that says of the length.
+size_t LrhLength(const uint8_t* lrh);
 
 enum class LrhError : uint8_t { kNone, kTruncated, kVersion, kLength };
 

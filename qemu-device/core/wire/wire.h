@@ -23,6 +23,10 @@ class Wire {
 
   // References in the packet need to live until the call returns, no longer.
   virtual SendResult Send(const Packet& packet) = 0;
+
+  // The same with damage that the receiver's checksums find. `where` is any
+  // number and chooses the place.
+  virtual SendResult SendDamaged(const Packet& packet, uint64_t where) = 0;
 };
 
 }  // namespace vcx

@@ -129,6 +129,26 @@ def test_ethernet_is_refused_plainly(machine):
     assert sentence.startswith('link') and 'not implemented' in sentence
 
 
+@pytest.mark.parametrize('plan, item, reason', [
+    ('dorp=1%', 'dorp=1%', 'drop, duplicate, reorder, delay or corrupt'),
+    ('drop=1%+drop=101%', 'drop=101%', 'at most 100'),
+    ('drop@wirte#1', 'drop@wirte#1', 'kind of packet'),
+    ('delay=1%:5', 'delay=1%:5', 'unit'),
+    ('drop', 'drop', 'is missing'),
+])
+def test_bad_fault_plan_is_refused_with_its_item(machine, plan, item, reason):
+    sentence = refusal(machine, fault=plan)
+    assert sentence.startswith(f"fault: '{item}': "), sentence
+    assert reason in sentence
+
+
+def test_fault_plan_is_taken_and_counted():
+    plan = 'seed=7+drop=1%+corrupt=0.1%+reorder=5%:3+delay@ack#1-2:200us'
+    with Machine('-M', 'q35', '-device', f'vcx,id=v,fault={plan}') as m:
+        assert m.get('v', 'fault') == plan
+        assert m.counters('v')['fault_packets'] == 0
+
+
 def test_missing_netdev_is_refused(machine):
     assert 'netdev' in refusal(machine, netdev='nowhere')
 
@@ -145,7 +165,7 @@ def test_command_line_says_it_in_one_line():
 
 def test_properties_do_not_change_afterwards():
     with Machine('-M', 'q35', '-device', 'vcx,id=v') as m:
-        for name in [*NUMBERS, 'link', 'guid']:
+        for name in [*NUMBERS, 'link', 'guid', 'fault']:
             value = 1 if name in NUMBERS else 'ib'
             sentence = m.qmp_error('qom-set', path='/machine/peripheral/v',
                                    property=name, value=value)
@@ -183,7 +203,8 @@ def test_help_documents_every_property(described):
     text = re.sub(r'\n +\[', ' [', text)
     generic = {p['name'] for p in described.values()
                if p['name'] not in NUMBERS and 'vcx' not in p.get('description', '')}
-    ours = set(NUMBERS) | {'link', 'netdev', 'guid', 'mac', 'counters', 'x-fail-cmd'}
+    ours = set(NUMBERS) | {'link', 'netdev', 'guid', 'mac', 'fault', 'counters',
+                           'x-fail-cmd'}
     assert ours <= set(described)
     assert generic  # addr, rombar and the like are QEMU's
     for name in ours:
@@ -197,5 +218,6 @@ def test_help_documents_every_property(described):
 
 
 def test_every_own_property_is_described(described):
-    for name in {*NUMBERS, 'link', 'guid', 'mac', 'netdev', 'counters', 'x-fail-cmd'}:
+    for name in {*NUMBERS, 'link', 'guid', 'mac', 'netdev', 'fault', 'counters',
+                 'x-fail-cmd'}:
         assert described[name].get('description'), name

@@ -241,6 +241,7 @@ enum ib_qp_state vcx_qpc_to_state(const struct vcx_qpc *qpc)
 	case VCX_QP_STATE_SQER:
 		return IB_QPS_SQE;
 	case VCX_QP_STATE_SQD:
+	case VCX_QP_STATE_SQ_DRAINING:
 		return IB_QPS_SQD;
 	default:
 		return IB_QPS_ERR;
@@ -279,6 +280,8 @@ void vcx_qpc_to_attr(const struct vcx_qpc *qpc, struct ib_qp_attr *attr)
 {
 	attr->qp_state = vcx_qpc_to_state(qpc);
 	attr->cur_qp_state = attr->qp_state;
+	attr->sq_draining =
+		VCX_GET(qpc, VCX_QPC_STATE) == VCX_QP_STATE_SQ_DRAINING;
 	attr->path_mtu = VCX_GET(qpc, VCX_QPC_MTU);
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->rq_psn = VCX_GET(qpc, VCX_QPC_NEXT_RCV_PSN);
