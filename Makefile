@@ -4,6 +4,7 @@
 
 VMS ?= 1
 GUEST ?= trixie
+TIME ?= 60
 
 help:
 	@echo 'make setup      install the Debian packages that are needed (root)'
@@ -12,6 +13,7 @@ help:
 	@echo 'make unit       run the tests of the device core only'
 	@echo 'make bench      vcx and rxe side by side in VMs: bandwidth, rate, latency'
 	@echo 'make bench-core the device core alone, against its aims'
+	@echo 'make fuzz       run the fuzzers (TIME=300: seconds for each)'
 	@echo 'make shell      a shell in a VM with the driver loaded (VMS=2, GUEST=bookworm)'
 	@echo
 	@echo 'make device     the QEMU device, for the installed QEMU   scripts/build-device'
@@ -57,6 +59,9 @@ bench: setup
 bench-core: setup
 	@scripts/bench-core
 
+fuzz: setup
+	@scripts/fuzz --time $(TIME)
+
 shell: setup
 	@scripts/build-device
 	@scripts/build-modules $(GUEST)
@@ -66,5 +71,6 @@ shell: setup
 clean:
 	rm -rf build
 
-.PHONY: help setup device qemu modules provider guest demo check unit bench bench-core shell clean
+.PHONY: help setup device qemu modules provider guest demo check unit fuzz bench bench-core \
+	shell clean
 .DEFAULT_GOAL := help

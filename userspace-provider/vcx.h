@@ -90,6 +90,12 @@ struct vcx_parent_domain {
 	_Atomic(uint32_t) users;	/* objects made from it */
 };
 
+struct vcx_ah {
+	struct ibv_ah ibah;
+	struct vcx_wqe_datagram av;	/* but for Q_Key and QPN */
+	struct vcx_parent_domain *domain; /* or NULL */
+};
+
 struct vcx_cq {
 	struct verbs_cq vcq;
 	uint32_t cqn;
@@ -129,6 +135,11 @@ static inline struct vcx_pd *to_vcx_pd(struct ibv_pd *ibpd)
 static inline struct vcx_td *to_vcx_td(struct ibv_td *ibtd)
 {
 	return container_of(ibtd, struct vcx_td, ibtd);
+}
+
+static inline struct vcx_ah *to_vcx_ah(struct ibv_ah *ibah)
+{
+	return container_of(ibah, struct vcx_ah, ibah);
 }
 
 static inline struct vcx_cq *to_vcx_cq(struct ibv_cq *ibcq)
@@ -191,6 +202,10 @@ struct ibv_pd *vcx_alloc_parent_domain(struct ibv_context *ibctx,
 void vcx_domain_hold(struct vcx_parent_domain *domain);
 void vcx_domain_put(struct vcx_parent_domain *domain);
 bool vcx_domain_is_single_threaded(const struct vcx_parent_domain *domain);
+
+/* ah.c */
+struct ibv_ah *vcx_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr);
+int vcx_destroy_ah(struct ibv_ah *ibah);
 
 /* mr.c */
 struct ibv_mr *vcx_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length,

@@ -61,6 +61,7 @@ VCX_SIZE(vcx_hca_cap, 0x1000);
 #define VCX_CAP_UAR_SZ		VCX_FIELD(vcx_hca_cap, 0x048, 21, 16)
 #define VCX_CAP_LOG_PG_SZ	VCX_FIELD(vcx_hca_cap, 0x048, 7, 0)
 #define VCX_CAP_BF		VCX_FIELD(vcx_hca_cap, 0x04c, 31, 31)
+#define VCX_CAP_MKEY_BY_NAME	VCX_FIELD(vcx_hca_cap, 0x04c, 25, 25)
 #define VCX_CAP_LOG_BF_REG_SIZE	VCX_FIELD(vcx_hca_cap, 0x04c, 20, 16)
 #define VCX_CAP_MAX_WQE_SZ_SQ	VCX_FIELD(vcx_hca_cap, 0x050, 15, 0)
 #define VCX_CAP_MAX_WQE_SZ_RQ	VCX_FIELD(vcx_hca_cap, 0x054, 15, 0)

@@ -139,7 +139,7 @@ VCX_SIZE(vcx_set_issi_in, 16);
 /* Goes on with the translations; length a multiple of 16. */
 struct vcx_create_mkey_in {
 	struct vcx_cmd_in hdr;
-	__u8		rsvd_08[4];
+	vcx_be32	input_index;	/* the index that it gets; 0: any */
 	vcx_be32	flags;		/* VCX_CREATE_MKEY_* */
 	struct vcx_mkc	mkc;
 	__u8		rsvd_50[16];

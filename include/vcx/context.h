@@ -198,6 +198,7 @@ enum vcx_qp_st {		/* VCX_QPC_ST, service type */
 #define VCX_QP_OPT_RETRY_COUNT	(1u << 12)
 #define VCX_QP_OPT_RNR_RETRY	(1u << 13)
 #define VCX_QP_OPT_ACK_TIMEOUT	(1u << 14)
+#define VCX_QP_OPT_PRIMARY_PORT	(1u << 16)
 #define VCX_QP_OPT_SRQN		(1u << 18)
 #define VCX_QP_OPT_CQN_RCV	(1u << 19)
 #define VCX_QP_OPT_COUNTER_SET	(1u << 25)

@@ -108,7 +108,7 @@ enum vcx_vendor_syndrome {
 };
 
 #define VCX_CQE_OP_OWN(op, solicited, owner)                                   \
-	((__u8)((op) << 4 | (solicited) << 1 | (owner)))
+	((__u8)((__u32)(op) << 4 | (__u32)(solicited) << 1 | (owner)))
 #define VCX_CQE_OP(op_own)	((op_own) >> 4)
 #define VCX_CQE_OP_SOLICITED	0x02
 #define VCX_CQE_OP_OWNER	0x01

@@ -69,6 +69,9 @@ enum vcx_cmd_syndrome {
 		VCX_REFUSAL(VCX_STATUS_BAD_OUT_LENGTH, VCX_REFUSAL_COMMAND, 8),
 	/* the device keeps no more page addresses than it does */
 	VCX_REFUSED_PAGE_LISTS = VCX_REFUSAL_FULL(VCX_REFUSAL_COMMAND, 9),
+	/* nothing is wrong: a test wanted this command to fail */
+	VCX_REFUSED_FOR_TEST =
+		VCX_REFUSAL(VCX_STATUS_INTERNAL, VCX_REFUSAL_COMMAND, 10),
 
 	/* log_page_size beyond 2 GiB */
 	VCX_REFUSED_QUEUE_PAGE_SIZE = VCX_REFUSAL_PARAM(VCX_REFUSAL_QUEUE, 1),
@@ -165,6 +168,9 @@ enum vcx_cmd_syndrome {
 	VCX_REFUSED_MKEY_LIST = VCX_REFUSAL_FULL(VCX_REFUSAL_MKEY, 8),
 	/* a page address that is no multiple of the page size */
 	VCX_REFUSED_MKEY_PAGE_ALIGN = VCX_REFUSAL_PARAM(VCX_REFUSAL_MKEY, 9),
+	/* an index is asked for that is in use or has never been */
+	VCX_REFUSED_MKEY_INPUT_INDEX =
+		VCX_REFUSAL(VCX_STATUS_BAD_INDEX, VCX_REFUSAL_MKEY, 10),
 
 	VCX_REFUSED_QP_NONE_LEFT = VCX_REFUSAL_FULL(VCX_REFUSAL_QP, 1),
 	VCX_REFUSED_QP_NUMBER = VCX_REFUSAL_FIND(VCX_REFUSAL_QP, 2),

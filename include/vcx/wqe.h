@@ -64,6 +64,33 @@ struct vcx_wqe_raddr {
 };
 VCX_SIZE(vcx_wqe_raddr, 16);
 
+/*
+ * Where a datagram goes: Q_Key and number of the queue pair, and the address
+ * vector of its port.
+ */
+struct vcx_wqe_datagram {
+	vcx_be32	qkey;
+	__u8		rsvd_04[4];
+	vcx_be32	ext_qpn;	/* VCX_WQE_DATAGRAM_EXT | QPN 23..0 */
+	__u8		stat_rate_sl;	/* static rate 7..4, service level 3..0 */
+	__u8		fl_mlid;	/* force loopback 7, source path bits 6..0 */
+	vcx_be16	rlid;
+	__u8		rsvd_10[4];
+	__u8		rmac[6];	/* Ethernet only */
+	__u8		tclass;
+	__u8		hop_limit;
+	vcx_be32	grh;		/* VCX_WQE_GRH_*, flow label 19..0 */
+	__u8		rgid[16];
+};
+VCX_AT(vcx_wqe_datagram, rlid, 0x0e);
+VCX_AT(vcx_wqe_datagram, grh, 0x1c);
+VCX_SIZE(vcx_wqe_datagram, 48);
+
+#define VCX_WQE_DATAGRAM_EXT	0x80000000u /* all 48 bytes are there */
+#define VCX_WQE_GRH_PRESENT	0x40000000u
+#define VCX_WQE_GRH_SGID_SHIFT	20	/* index of the source GID, 8 bits */
+#define VCX_WQE_GRH_FLOW_MASK	0x000fffffu
+
 /* Data by reference: one scatter or gather entry. */
 struct vcx_wqe_data {
 	vcx_be32	byte_count;	/* below 2^31; 0 means 2^31 */

@@ -147,6 +147,10 @@ void vcx_core_set_trace(vcx_core* core, uint64_t mask) {
   core->device.SetTrace(mask);
 }
 
+void vcx_core_fail_command(vcx_core* core, uint32_t nth) {
+  core->device.FailCommand(nth);
+}
+
 const char* vcx_core_opcode_name(uint16_t opcode) {
   return vcx::OpcodeName(opcode);
 }

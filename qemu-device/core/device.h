@@ -53,6 +53,7 @@ class Device {
   void Reset(vcx_reset_reason reason);
   void SetBusMaster(bool enabled);
   void SetTrace(uint64_t mask) { trace_.set_mask(mask); }
+  void FailCommand(uint32_t nth) { firmware_.commands_to_fault = nth; }
 
   // Writes at most max counters, object counts first; returns how many there
   // are.

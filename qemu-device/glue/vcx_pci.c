@@ -188,6 +188,7 @@ static bool vcx_core_init(VcxState *s, Error **errp)
         vcx_props_refuse(s, error, errp);
         return false;
     }
+    vcx_core_fail_command(s->core, s->fail_cmd);
     return true;
 }
 

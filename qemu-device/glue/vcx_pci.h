@@ -84,6 +84,7 @@ struct VcxState {
     uint32_t device_id;
     uint32_t subsystem_vendor_id;
     uint32_t subsystem_id;
+    uint32_t fail_cmd;          /* may change at any time; BQL */
 
     MemoryRegion registers;
     VMChangeStateEntry *run_state;

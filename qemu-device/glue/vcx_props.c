@@ -128,6 +128,26 @@ static char *vcx_counters_get(Object *obj, Error **errp)
     return g_string_free(text, false);
 }
 
+/* Unlike the others it may be set while the device exists: with qom-set. */
+static void vcx_fail_cmd_set(Object *obj, Visitor *v, const char *name,
+                             void *opaque, Error **errp)
+{
+    VcxState *s = VCX(obj);
+
+    if (!visit_type_uint32(v, name, &s->fail_cmd, errp) || !s->core) {
+        return;
+    }
+    vcx_lock(s);
+    vcx_core_fail_command(s->core, s->fail_cmd);
+    vcx_unlock(s);
+}
+
+static void vcx_fail_cmd_get(Object *obj, Visitor *v, const char *name,
+                             void *opaque, Error **errp)
+{
+    visit_type_uint32(v, name, &VCX(obj)->fail_cmd, errp);
+}
+
 static VCX_PROPERTY_CONST Property vcx_qdev_properties[] = {
     DEFINE_NIC_PROPERTIES(VcxState, net.conf),
     DEFINE_PROP_STRING("link", VcxState, link),
@@ -186,6 +206,11 @@ void vcx_props_class_init(ObjectClass *oc)
     object_class_property_set_description(
         oc, "fault", "what the wires do to packets, such as "
                      "drop=1%+corrupt=0.1%+seed=7 (default: nothing)");
+    object_class_property_add(oc, "x-fail-cmd", "uint32", vcx_fail_cmd_get,
+                              vcx_fail_cmd_set, NULL, NULL);
+    object_class_property_set_description(
+        oc, "x-fail-cmd", "for tests of drivers: the command that is refused, "
+                          "counted from 1 from when this is set; 0: none");
     object_class_property_add_str(oc, "counters", vcx_counters_get, NULL);
     object_class_property_set_description(
         oc, "counters", "all counters, a line of name and value for each");

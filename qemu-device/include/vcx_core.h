@@ -232,6 +232,13 @@ void vcx_core_set_bus_master(vcx_core *core, bool enabled);
 /* Bit i of the mask enables enum vcx_trace_point i. */
 void vcx_core_set_trace(vcx_core *core, uint64_t mask);
 
+/*
+ * A test aid: of the commands that would be executed from now on, the nth (from
+ * 1) is refused with an internal error and has no effect. 0: none. Stays in force
+ * over a reset, so that it can be set before a driver starts.
+ */
+void vcx_core_fail_command(vcx_core *core, uint32_t nth);
+
 /* Opcode of a firmware command as text ("CREATE_QP"), "UNKNOWN" if not known. */
 const char *vcx_core_opcode_name(uint16_t opcode);
 

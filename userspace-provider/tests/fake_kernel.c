@@ -251,6 +251,21 @@ int ibv_cmd_dealloc_pd(struct ibv_pd *pd)
 	return fake_destroyed(fake_command());
 }
 
+int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
+		      struct ibv_ah_attr *attr,
+		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size)
+{
+	ah->context = pd->context;
+	ah->handle = 9;
+	return fake_created(fake_command());
+}
+
+int ibv_cmd_destroy_ah(struct ibv_ah *ah)
+{
+	CHECK_EQUAL(ah->handle, 9);
+	return fake_destroyed(fake_command());
+}
+
 int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   uint64_t hca_va, int access, struct verbs_mr *vmr,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,

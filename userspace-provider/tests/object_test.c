@@ -293,6 +293,71 @@ static void impossible_parent_domains_are_refused(void)
 	fix_close(&fix);
 }
 
+/* ---- Address handles ----------------------------------------------------- */
+
+static void address_vectors_follow_the_layout(void)
+{
+	struct ibv_ah_attr attr = {
+		.dlid = 0x1234,
+		.sl = 5,
+		.src_path_bits = 0x7f,
+		.static_rate = IBV_RATE_10_GBPS,
+		.port_num = 1,
+		/* not used without is_global */
+		.grh = { .flow_label = 0xfffff, .hop_limit = 1 },
+	};
+	struct ibv_ah *ah;
+	unsigned int i;
+
+	fix_open(&fix);
+	ah = fake.ops->create_ah(fix.pd, &attr);
+	CHECK_HEX(&to_vcx_ah(ah)->av,
+		  "00000000 00000000 80000000 057f1234"
+		  "00000000 00000000 00000000 00000000"
+		  "00000000 00000000 00000000 00000000");
+	CHECK_EQUAL(fake.ops->destroy_ah(ah), 0);
+
+	attr.is_global = 1;
+	attr.grh.sgid_index = 7;
+	attr.grh.flow_label = 0x12345;
+	attr.grh.hop_limit = 0x40;
+	attr.grh.traffic_class = 0xc1;
+	for (i = 0; i < 16; i++)
+		attr.grh.dgid.raw[i] = i;
+	ah = fake.ops->create_ah(fix.pd, &attr);
+	CHECK_HEX(&to_vcx_ah(ah)->av,
+		  "00000000 00000000 80000000 057f1234"
+		  "00000000 00000000 0000c140 40712345"
+		  "00010203 04050607 08090a0b 0c0d0e0f");
+	CHECK_EQUAL(fake.ops->destroy_ah(ah), 0);
+	fix_close(&fix);
+}
+
+static void address_handle_failures_leave_nothing(void)
+{
+	struct ibv_ah_attr attr = { .dlid = 1, .port_num = 1 };
+	struct ibv_pd *domain;
+	struct ibv_ah *ah;
+
+	fix_open(&fix);
+	fake.fail_alloc = 1;
+	CHECK(!fake.ops->create_ah(fix.pd, &attr));
+	CHECK_EQUAL(errno, ENOMEM);
+	fake.fail_command = 1;
+	CHECK(!fake.ops->create_ah(fix.pd, &attr));
+	CHECK_EQUAL(errno, ENOSPC);
+
+	domain = open_domain(NULL, NULL);
+	ah = fake.ops->create_ah(domain, &attr);
+	CHECK_EQUAL(fake.ops->dealloc_pd(domain), EBUSY);
+	fake.fail_command = 1;
+	CHECK_EQUAL(fake.ops->destroy_ah(ah), ENOSPC);
+	CHECK_EQUAL(fake.ops->dealloc_pd(domain), EBUSY);
+	CHECK_EQUAL(fake.ops->destroy_ah(ah), 0);
+	CHECK_EQUAL(fake.ops->dealloc_pd(domain), 0);
+	fix_close(&fix);
+}
+
 const struct test object_tests[] = {
 	TEST(kernel_driver_decides_whose_device_it_is),
 	TEST(bad_answers_of_the_kernel_are_refused),
@@ -303,5 +368,7 @@ const struct test object_tests[] = {
 	TEST(parent_domain_brings_an_allocator),
 	TEST(thread_domain_spares_the_locks),
 	TEST(impossible_parent_domains_are_refused),
+	TEST(address_vectors_follow_the_layout),
+	TEST(address_handle_failures_leave_nothing),
 	{},
 };

@@ -68,6 +68,7 @@ void SetFeatures(vcx_hca_cap& cap) {
   VCX_SET(&cap, VCX_CAP_CQ_RESIZE, 1);
   VCX_SET(&cap, VCX_CAP_CQ_MODERATION, 1);
   VCX_SET(&cap, VCX_CAP_CQE_VERSION, kCqeVersion);
+  VCX_SET(&cap, VCX_CAP_MKEY_BY_NAME, 1);
   VCX_SET(&cap, VCX_CAP_UMR_SIZE_DISABLED, 1);
   VCX_SET(&cap, VCX_CAP_OUT_OF_SEQ_CNT, 1);
   VCX_SET(&cap, VCX_CAP_RETRANS_COUNTERS, 1);

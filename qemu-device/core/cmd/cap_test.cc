@@ -54,6 +54,7 @@ TEST_F(CapTest, SaysWhatTheDeviceCanDo) {
   EXPECT_EQ(VCX_GET(&cap, VCX_CAP_CQ_MODERATION), 1u);
   EXPECT_EQ(VCX_GET(&cap, VCX_CAP_LOG_BF_REG_SIZE), 9u);
   EXPECT_EQ(VCX_GET(&cap, VCX_CAP_UMR_SIZE_DISABLED), 1u);
+  EXPECT_EQ(VCX_GET(&cap, VCX_CAP_MKEY_BY_NAME), 1u);
 }
 
 TEST_F(CapTest, IsHonestAboutWhatIsNotThere) {

@@ -157,6 +157,10 @@ CmdVerdict Check(const Firmware& fw, const Command* command,
   return VCX_CMD_ACCEPTED;
 }
 
+bool IsToFail(Firmware& fw) {
+  return fw.commands_to_fault != 0 && --fw.commands_to_fault == 0;
+}
+
 }  // namespace
 
 size_t MaxInputBytes(const Limits& limits) {
@@ -176,6 +180,8 @@ CmdVerdict Execute(Firmware& fw, std::span<const uint8_t> in,
   const auto& header = *reinterpret_cast<const vcx_cmd_in*>(in.data());
   const Command* command = FindCommand(header.opcode.get());
   CmdVerdict verdict = Check(fw, command, header, in.size(), out.size());
+  if (verdict == VCX_CMD_ACCEPTED && IsToFail(fw))
+    verdict = VCX_REFUSED_FOR_TEST;
   if (verdict == VCX_CMD_ACCEPTED) {
     Call call;
     call.op_mod = header.op_mod.get();

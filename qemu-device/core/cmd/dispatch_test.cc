@@ -175,6 +175,33 @@ TEST_F(DispatchTestAfterStart, AnswersUnknownOpcodesWithBadOp) {
   EXPECT_EQ(m.Counter("commands_failed"), 6u);
 }
 
+TEST_F(DispatchTestAfterStart, FailsTheCommandThatATestNames) {
+  m.device.FailCommand(3);
+  d.MustNumber(VCX_CMD_ALLOC_PD);
+  // One that is refused anyway is not counted.
+  EXPECT_EQ(d.RefusalOf(VCX_CMD_ENABLE_HCA), VCX_REFUSED_HCA_STATE);
+  d.MustNumber(VCX_CMD_ALLOC_PD);
+  const uint64_t pds = m.Counter("objects_pd");
+  const Reply reply = d.ExecuteNumber(VCX_CMD_ALLOC_PD, 0);
+  EXPECT_EQ(reply.status, VCX_STATUS_INTERNAL);
+  EXPECT_EQ(reply.syndrome, VCX_REFUSED_FOR_TEST);
+  EXPECT_EQ(m.Counter("objects_pd"), pds);
+  d.MustNumber(VCX_CMD_ALLOC_PD);
+  m.device.FailCommand(1);
+  m.device.FailCommand(0);
+  d.MustNumber(VCX_CMD_ALLOC_PD);
+}
+
+TEST(DispatchTest, AFailureThatATestNamesOutlivesAReset) {
+  TestMachine m;
+  m.device.FailCommand(1);
+  m.device.Reset(VCX_RESET_FUNCTION);
+  m.device.SetBusMaster(true);
+  m.driver.port().Attach();
+  EXPECT_EQ(m.driver.RefusalOf(VCX_CMD_ENABLE_HCA), VCX_REFUSED_FOR_TEST);
+  m.driver.MustNumber(VCX_CMD_ENABLE_HCA);
+}
+
 TEST_F(DispatchTestAfterStart, LeavesNothingInTheOutputOfARefusedCommand) {
   const Reply reply = d.ExecuteNumber(VCX_CMD_QUERY_CQ, 77, 0, 0x110);
   EXPECT_EQ(reply.status, VCX_STATUS_BAD_RESOURCE);

@@ -84,6 +84,9 @@ struct Firmware {
   vcx_hca_cap cap_current;
   uint8_t host_endianness = 0;
   std::array<uint8_t, VCX_NODE_DESC_BYTES> node_desc{};
+
+  // Tests only: how many commands until one is refused; 0: none is.
+  uint32_t commands_to_fault = 0;
 };
 
 }  // namespace vcx

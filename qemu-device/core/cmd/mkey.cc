@@ -102,8 +102,12 @@ CmdVerdict CreateMkey(Firmware& fw, const vcx_create_mkey_in& in,
   if (const CmdVerdict v = CheckList(fw, in, list); v != VCX_CMD_ACCEPTED)
     return v;
 
-  Mkey* key = fw.objects.mkeys.Allocate();
-  if (key == nullptr) return VCX_REFUSED_MKEY_NONE_LEFT;
+  const uint32_t wanted = in.input_index.get() & VCX_NUMBER_MASK;
+  Mkey* key = wanted == 0 ? fw.objects.mkeys.Allocate()
+                          : fw.objects.mkeys.AllocateAt(wanted);
+  if (key == nullptr)
+    return wanted == 0 ? VCX_REFUSED_MKEY_NONE_LEFT
+                       : VCX_REFUSED_MKEY_INPUT_INDEX;
 
   Load(*key, in.mkc);
   key->pd = pd;

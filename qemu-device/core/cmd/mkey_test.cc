@@ -165,6 +165,29 @@ TEST_F(MkeyTest, TakesTheLongestListThatIsAllowedAndNoLonger) {
   EXPECT_EQ(d.Refusal(in), VCX_REFUSED_MKEY_LIST);
 }
 
+TEST_F(MkeyTest, TakesTheIndexThatIsAskedForIfItIsFree) {
+  const FakeMr mr = d.NewMr({.bytes = 8192, .variant = 3});
+  auto again = d.MrInput(d.PrepareMr({.bytes = 4096, .variant = 3}));
+  again.fixed.input_index = mr.index;
+  EXPECT_EQ(d.Refusal(again), VCX_REFUSED_MKEY_INPUT_INDEX);
+  d.MustNumber(VCX_CMD_DESTROY_MKEY, mr.index);
+  EXPECT_EQ(d.Must(again), mr.index);
+  const vcx_query_mkey_out out = Query(mr.index);
+  EXPECT_EQ(VCX_GET64(&out.mkc, VCX_MKC_LEN), 4096u);
+
+  // It is not given to anybody else, and comes back as often as one likes.
+  EXPECT_NE(d.NewMr().index, mr.index);
+  for (int i = 0; i < 3000; ++i) {
+    d.MustNumber(VCX_CMD_DESTROY_MKEY, mr.index);
+    ASSERT_EQ(d.Must(again), mr.index);
+  }
+  // What has never been in use cannot be asked for.
+  for (const uint32_t index : {1u, 0x1000u, 0xffffffu}) {
+    again.fixed.input_index = index;
+    EXPECT_EQ(d.Refusal(again), VCX_REFUSED_MKEY_INPUT_INDEX) << index;
+  }
+}
+
 TEST_F(MkeyTest, KeepsItsPd) {
   const uint32_t pd = d.MustNumber(VCX_CMD_ALLOC_PD);
   const FakeMr mr = d.NewMr({.pd = pd});

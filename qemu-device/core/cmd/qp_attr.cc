@@ -15,10 +15,6 @@ constexpr uint32_t kLogMtuBase = 7;  // code 1 is 256 bytes
 constexpr uint32_t kMaxMtuCode = 5;
 constexpr uint8_t kLogMaxMtu = kLogMtuBase + kMaxMtuCode;
 
-// Stock drivers set it when a port comes with an INIT2INIT; the port is also
-// in the address vector, so nothing but its presence is new.
-constexpr uint32_t kOptPrimaryPort = 1u << 16;
-
 struct OptParam {
   uint32_t bit;
   AttrMask attrs;
@@ -37,7 +33,9 @@ constexpr OptParam kOptParams[] = {
     {VCX_QP_OPT_RETRY_COUNT, kAttrRetryCount},
     {VCX_QP_OPT_RNR_RETRY, kAttrRnrRetry},
     {VCX_QP_OPT_ACK_TIMEOUT, kAttrAckTimeout},
-    {kOptPrimaryPort, kAttrPort},
+    // Stock drivers set it when a port comes with an INIT2INIT; the port is also
+    // in the address vector, so nothing but its presence is new.
+    {VCX_QP_OPT_PRIMARY_PORT, kAttrPort},
     {VCX_QP_OPT_COUNTER_SET, kAttrCounterSet},
 };
 

@@ -6,8 +6,10 @@
 #ifndef VCX_CORE_RESOURCE_TABLE_H_
 #define VCX_CORE_RESOURCE_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -32,10 +34,17 @@ class Table {
     } else {
       return nullptr;
     }
-    slots_[slot] = std::make_unique<T>();
-    slots_[slot]->number = first_ + slot;
-    ++count_;
-    return slots_[slot].get();
+    return Fill(slot);
+  }
+
+  // A new object with this number, or null unless it has been in use before and
+  // is free. Recently freed numbers are found first.
+  T* AllocateAt(uint32_t number) {
+    const uint32_t slot = number - first_;
+    const auto found = std::find(free_.rbegin(), free_.rend(), slot);
+    if (found == free_.rend()) return nullptr;
+    free_.erase(std::next(found).base());
+    return Fill(slot);
   }
 
   T* Find(uint32_t number) const {
@@ -67,6 +76,13 @@ class Table {
   }
 
  private:
+  T* Fill(uint32_t slot) {
+    slots_[slot] = std::make_unique<T>();
+    slots_[slot]->number = first_ + slot;
+    ++count_;
+    return slots_[slot].get();
+  }
+
   static constexpr size_t kReuseDelay = 1024;
 
   const uint32_t first_;

@@ -78,14 +78,20 @@ void FakeHost::Read(uint64_t addr, void* buf, size_t len) {
 
 void FakeHost::WriteBuffer(const FakeBuffer& buffer, uint64_t at,
                            const void* buf, size_t len) {
-  for (size_t i = 0; i < len; ++i)
-    Write(buffer.At(at + i), static_cast<const uint8_t*>(buf) + i, 1);
+  for (size_t i = 0; i < len;) {
+    const size_t part = std::min<size_t>(len - i, buffer.Contiguous(at + i));
+    Write(buffer.At(at + i), static_cast<const uint8_t*>(buf) + i, part);
+    i += part;
+  }
 }
 
 void FakeHost::ReadBuffer(const FakeBuffer& buffer, uint64_t at, void* buf,
                           size_t len) {
-  for (size_t i = 0; i < len; ++i)
-    Read(buffer.At(at + i), static_cast<uint8_t*>(buf) + i, 1);
+  for (size_t i = 0; i < len;) {
+    const size_t part = std::min<size_t>(len - i, buffer.Contiguous(at + i));
+    Read(buffer.At(at + i), static_cast<uint8_t*>(buf) + i, part);
+    i += part;
+  }
 }
 
 bool FakeHost::Traced(vcx_trace_point point) const {

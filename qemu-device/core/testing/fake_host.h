@@ -38,6 +38,11 @@ struct FakeBuffer {
     at += offset;
     return pages[at >> log_page] + (at & ((uint64_t{1} << log_page) - 1));
   }
+  // Bytes from here to the end of the page.
+  uint64_t Contiguous(uint64_t at) const {
+    const uint64_t page = uint64_t{1} << log_page;
+    return page - ((at + offset) & (page - 1));
+  }
 };
 
 // One thing the device did to the outside, for tests of order.

@@ -51,6 +51,7 @@ const Field<vcx_hca_cap> kHcaCap[] = {
     ROW(VCX_CAP_UAR_SZ, "048: 003f0000"),
     ROW(VCX_CAP_LOG_PG_SZ, "048: 000000ff"),
     ROW(VCX_CAP_BF, "04c: 80000000"),
+    ROW(VCX_CAP_MKEY_BY_NAME, "04c: 02000000"),
     ROW(VCX_CAP_LOG_BF_REG_SIZE, "04c: 001f0000"),
     ROW(VCX_CAP_MAX_WQE_SZ_SQ, "050: 0000ffff"),
     ROW(VCX_CAP_MAX_WQE_SZ_RQ, "054: 0000ffff"),

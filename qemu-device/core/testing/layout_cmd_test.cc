@@ -118,13 +118,14 @@ TEST(CommandLayoutTest, Issi) {
 TEST(CommandLayoutTest, Mkey) {
   vcx_create_mkey_in in{};
   in.hdr = Header(0x200, 0);
+  in.input_index = 0x00abcdefu;
   in.flags = VCX_CREATE_MKEY_PG_ACCESS;
   in.mkc.dw[0] = 1u;
   in.mkc.dw[15] = 2u;
   in.translations_octwords = 3u;
   EXPECT_EQ(Words(in),
-            "000: 02000000, 00c: 80000000, 010: 00000001, 04c: 00000002, "
-            "060: 00000003");
+            "000: 02000000, 008: 00abcdef, 00c: 80000000, 010: 00000001, "
+            "04c: 00000002, 060: 00000003");
   EXPECT_EQ(sizeof(in), 0x110u);
   vcx_query_mkey_out out{};
   out.hdr = OutHeader();

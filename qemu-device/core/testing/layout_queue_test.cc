@@ -44,6 +44,31 @@ TEST(LayoutTest, WqeRemoteAddressSegment) {
             "00000000");
 }
 
+TEST(LayoutTest, WqeDatagramSegment) {
+  vcx_wqe_datagram d{};
+  d.qkey = 0x11111111u;
+  d.ext_qpn = VCX_WQE_DATAGRAM_EXT | 0x0abcdeu;
+  d.stat_rate_sl = 0x7f;
+  d.fl_mlid = 0x85;
+  d.rlid = uint16_t{0xbffe};
+  d.rmac[0] = 0x02;
+  d.tclass = 0xc1;
+  d.hop_limit = 64;
+  d.grh = VCX_WQE_GRH_PRESENT | 7u << VCX_WQE_GRH_SGID_SHIFT | 0x12345u;
+  for (uint8_t i = 0; i < sizeof(d.rgid); ++i) d.rgid[i] = i;
+  EXPECT_EQ(Hex(d),
+            "11111111"
+            "00000000"
+            "800abcde"
+            "7f85bffe"
+            "00000000"
+            "0200000000"
+            "00"
+            "c140"
+            "40712345"
+            "000102030405060708090a0b0c0d0e0f");
+}
+
 TEST(LayoutTest, WqeDataSegment) {
   vcx_wqe_data d{};
   d.byte_count = 0x1000u;

@@ -173,6 +173,15 @@ def test_properties_do_not_change_afterwards():
             assert name in sentence
 
 
+def test_the_command_to_fail_can_be_set_at_any_time():
+    with Machine('-M', 'q35', '-device', 'vcx,id=v,x-fail-cmd=7') as m:
+        assert m.get('v', 'x-fail-cmd') == 7
+        m.qmp('qom-set', path='/machine/peripheral/v', property='x-fail-cmd', value=2)
+        assert m.get('v', 'x-fail-cmd') == 2
+        assert m.qmp_error('qom-set', path='/machine/peripheral/v',
+                           property='x-fail-cmd', value=-1)
+
+
 def test_counters_are_text_and_read_only():
     with Machine('-M', 'q35', '-device', 'vcx,id=v') as m:
         text = m.get('v', 'counters')
@@ -195,7 +204,8 @@ def test_help_documents_every_property(described):
     text = re.sub(r'\n +\[', ' [', text)
     generic = {p['name'] for p in described.values()
                if p['name'] not in NUMBERS and 'vcx' not in p.get('description', '')}
-    ours = set(NUMBERS) | {'link', 'netdev', 'guid', 'mac', 'fault', 'counters'}
+    ours = set(NUMBERS) | {'link', 'netdev', 'guid', 'mac', 'fault', 'counters',
+                           'x-fail-cmd'}
     assert ours <= set(described)
     assert generic  # addr, rombar and the like are QEMU's
     for name in ours:
@@ -209,5 +219,6 @@ def test_help_documents_every_property(described):
 
 
 def test_every_own_property_is_described(described):
-    for name in {*NUMBERS, 'link', 'guid', 'mac', 'netdev', 'fault', 'counters'}:
+    for name in {*NUMBERS, 'link', 'guid', 'mac', 'netdev', 'fault', 'counters',
+                 'x-fail-cmd'}:
         assert described[name].get('description'), name

@@ -326,7 +326,9 @@ static int vcx_cmd_check(struct vcx_dev *dev, const struct vcx_cmd *cmd,
 		return err;
 	}
 	err = vcx_cmd_status_to_errno(out->status);
-	if (err && !(flags & VCX_CMD_QUIET))
+	if (err == -EOPNOTSUPP && flags & VCX_CMD_OPTIONAL)
+		return err;
+	if (err)
 		dev_warn_ratelimited(&dev->pdev->dev,
 				     "%s failed: %s (status %#x, syndrome %#x)\n",
 				     name, vcx_cmd_status_name(out->status),

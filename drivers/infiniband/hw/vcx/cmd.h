@@ -46,8 +46,8 @@ void vcx_cmdq_use_events(struct vcx_dev *dev, bool events);
 void vcx_cmdq_completed(struct vcx_dev *dev, u32 slots);
 void vcx_cmdq_abort(struct vcx_dev *dev);
 
-/* A command is allowed to be refused without a word in the log. */
-#define VCX_CMD_QUIET	0x1
+/* A device that does not know the command is no reason for a message. */
+#define VCX_CMD_OPTIONAL	0x1
 
 int vcx_cmd_exec_flags(struct vcx_dev *dev, const void *in, size_t in_bytes,
 		       void *out, size_t out_bytes, unsigned int flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * cq.c - completion queues: creation, events, moderation, resizing. Polling is
- * in cq_poll.c.
+ * cq.c - completion queues: creation, events, moderation. Polling is in
+ * cq_poll.c, resizing in cq_resize.c.
  */
 #include <linux/log2.h>
 #include <rdma/ib_user_verbs.h>
@@ -18,11 +18,6 @@
 
 #define VCX_CQ_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | \
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
-
-static bool vcx_cq_is_user(const struct vcx_cq *cq)
-{
-	return cq->ibcq.uobject;
-}
 
 /* ---- Events ------------------------------------------------------------- */
 
@@ -125,12 +120,12 @@ void vcx_cqs_unlock(struct vcx_cq *a, struct vcx_cq *b, unsigned long flags)
 
 /* ---- Creation ------------------------------------------------------------------ */
 
-static void vcx_cq_clear(struct vcx_cq *cq)
+void vcx_cq_clear(struct vcx_buf *buf, u8 log_cqes)
 {
 	u32 i;
 
-	for (i = 0; i < BIT(cq->log_cqes); i++) {
-		struct vcx_cqe *cqe = vcx_buf_at(&cq->buf, i * VCX_CQE_BYTES);
+	for (i = 0; i < BIT(log_cqes); i++) {
+		struct vcx_cqe *cqe = vcx_buf_at(buf, i * VCX_CQE_BYTES);
 
 		cqe->op_own = VCX_CQE_OP_OWN(VCX_CQE_INVALID, 0, 1);
 	}
@@ -152,7 +147,7 @@ static int vcx_cq_init_kernel(struct vcx_dev *dev, struct vcx_cq *cq, u32 cqes,
 		vcx_buf_free(&cq->buf);
 		return err;
 	}
-	vcx_cq_clear(cq);
+	vcx_cq_clear(&cq->buf, cq->log_cqes);
 	cq->dbrec.word[VCX_DBR_CQ_ARM] = cpu_to_be32(VCX_CQ_NOT_ARMED);
 	params->uar = dev->uar.index;
 	params->dbrec_addr = cq->dbrec.addr;
@@ -166,7 +161,7 @@ static struct vcx_ucontext *vcx_udata_to_uctx(struct ib_udata *udata)
 					 ibucontext);
 }
 
-static bool vcx_log_cqes_ok(struct vcx_dev *dev, u32 log_cqes, u32 cqes)
+bool vcx_log_cqes_ok(struct vcx_dev *dev, u32 log_cqes, u32 cqes)
 {
 	return log_cqes <= ilog2(dev->caps.max_cqes) && BIT(log_cqes) > cqes;
 }
@@ -322,45 +317,4 @@ int vcx_modify_cq(struct ib_cq *ibcq, u16 count, u16 usecs)
 	cq->moderation_count = count;
 	cq->moderation_usecs = usecs;
 	return 0;
-}
-
-/*
- * User queues only; the provider follows the RESIZE entry into the new buffer.
- * No kernel user resizes, and the device writes to the old buffer no more when
- * the command is done.
- */
-int vcx_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
-{
-	struct vcx_dev *dev = to_vcx_dev(ibcq->device);
-	struct vcx_cq *cq = to_vcx_cq(ibcq);
-	struct vcx_resize_cq_req req = {};
-	struct vcx_user_buf next = {};
-	int err;
-
-	if (!vcx_cq_is_user(cq))
-		return -EOPNOTSUPP;
-	if (udata->inlen < sizeof(req) ||
-	    !ib_is_udata_cleared(udata, sizeof(req),
-				 udata->inlen - sizeof(req)))
-		return -EINVAL;
-	err = ib_copy_from_udata(&req, udata, sizeof(req));
-	if (err)
-		return err;
-	if (cqe < 1 || req.rsvd || !vcx_log_cqes_ok(dev, req.log_cqes, cqe))
-		return -EINVAL;
-
-	err = vcx_user_buf_get(dev, req.buf_addr,
-			       (size_t)VCX_CQE_BYTES << req.log_cqes, &next);
-	if (err)
-		return err;
-	mutex_lock(&cq->resize_lock);
-	err = vcx_fw_resize_cq(dev, cq->cqn, req.log_cqes, &next.pages);
-	if (!err) {
-		swap(cq->user_buf, next);
-		cq->log_cqes = req.log_cqes;
-		ibcq->cqe = BIT(req.log_cqes) - 1;
-	}
-	mutex_unlock(&cq->resize_lock);
-	vcx_user_buf_put(&next);
-	return err;
 }

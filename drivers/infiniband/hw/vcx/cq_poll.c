@@ -11,7 +11,7 @@ static struct vcx_cqe *vcx_cq_entry(struct vcx_cq *cq, u32 counter)
 }
 
 /* The entry at a counter if the device has written it, else NULL. */
-static struct vcx_cqe *vcx_cq_written(struct vcx_cq *cq, u32 counter)
+struct vcx_cqe *vcx_cq_written(struct vcx_cq *cq, u32 counter)
 {
 	struct vcx_cqe *cqe = vcx_cq_entry(cq, counter);
 	u8 op_own = READ_ONCE(cqe->op_own);
@@ -24,7 +24,7 @@ static struct vcx_cqe *vcx_cq_written(struct vcx_cq *cq, u32 counter)
 	return cqe;
 }
 
-static void vcx_cq_publish_ci(struct vcx_cq *cq)
+void vcx_cq_publish_ci(struct vcx_cq *cq)
 {
 	/* The entries have been read; the device may reuse them. */
 	mb();
@@ -256,6 +256,9 @@ int vcx_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	spin_lock_irqsave(&cq->lock, flags);
 	first = cq->ci;
 	while (n < num_entries && (cqe = vcx_cq_written(cq, cq->ci))) {
+		if (unlikely(VCX_CQE_OP(cqe->op_own) == VCX_CQE_RESIZE) &&
+		    vcx_cq_follow_resize(cq))
+			continue;
 		cq->ci++;
 		if (vcx_cq_take(cq, cqe, wc + n))
 			n++;
@@ -300,11 +303,13 @@ int vcx_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  */
 void vcx_cq_discard(struct vcx_cq *cq, u32 qpn)
 {
-	u32 end = cq->ci, at, gaps = 0;
+	u32 end, at, gaps = 0;
 	struct vcx_cqe *cqe, *to;
 	u8 owner;
 
 	lockdep_assert_held(&cq->lock);
+	vcx_cq_follow_resize(cq);
+	end = cq->ci;
 	while (end - cq->ci < BIT(cq->log_cqes) && vcx_cq_written(cq, end))
 		end++;
 	for (at = end; at != cq->ci; at--) {

@@ -2,6 +2,7 @@
 /*
  * device.c - the verbs device: what it can do, its operations, registration.
  */
+#include <linux/limits.h>
 #include <linux/utsname.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/vcx-abi.h>
@@ -32,7 +33,7 @@ static void vcx_get_dev_fw_str(struct ib_device *ibdev, char *str)
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%04u", major, minor, sub);
 }
 
-/* Only what exists: reliable connections. All else stays zero. */
+/* Only what exists: reliable connections, and handles for no datagrams yet. */
 static int vcx_query_device(struct ib_device *ibdev,
 			    struct ib_device_attr *attr, struct ib_udata *udata)
 {
@@ -58,6 +59,7 @@ static int vcx_query_device(struct ib_device *ibdev,
 	attr->page_size_cap = GENMASK(31, VCX_LOG_PAGE_BYTES);
 	attr->max_mr = caps->max_mkeys;
 	attr->max_pd = caps->max_pds;
+	attr->max_ah = INT_MAX;		/* the device does not see them */
 	attr->max_qp = caps->max_qps;
 	attr->max_qp_wr = caps->max_sq_bbs;
 	attr->max_send_sge = caps->max_sq_wqe_bytes / VCX_WQE_UNIT_BYTES -
@@ -105,11 +107,14 @@ static const struct ib_device_ops vcx_ops = {
 
 	.alloc_pd = vcx_alloc_pd,
 	.alloc_ucontext = vcx_alloc_ucontext,
+	.create_ah = vcx_create_ah,
 	.create_cq = vcx_create_cq,
 	.create_qp = vcx_create_qp,
+	.create_user_ah = vcx_create_ah,
 	.dealloc_pd = vcx_dealloc_pd,
 	.dealloc_ucontext = vcx_dealloc_ucontext,
 	.dereg_mr = vcx_dereg_mr,
+	.destroy_ah = vcx_destroy_ah,
 	.destroy_cq = vcx_destroy_cq,
 	.destroy_qp = vcx_destroy_qp,
 	.disassociate_ucontext = vcx_disassociate_ucontext,
@@ -126,6 +131,7 @@ static const struct ib_device_ops vcx_ops = {
 	.poll_cq = vcx_poll_cq,
 	.post_recv = vcx_post_recv,
 	.post_send = vcx_post_send,
+	.query_ah = vcx_query_ah,
 	.query_device = vcx_query_device,
 	.query_gid = vcx_query_gid,
 	.query_pkey = vcx_query_pkey,
@@ -135,6 +141,7 @@ static const struct ib_device_ops vcx_ops = {
 	.req_notify_cq = vcx_req_notify_cq,
 	.rereg_user_mr = vcx_rereg_user_mr,
 
+	INIT_RDMA_OBJ_SIZE(ib_ah, vcx_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, vcx_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, vcx_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, vcx_qp, ibqp),

@@ -94,7 +94,7 @@ int vcx_fw_set_issi(struct vcx_dev *dev)
 	int err;
 
 	err = vcx_cmd_exec_flags(dev, &query, sizeof(query), &out, sizeof(out),
-				 VCX_CMD_QUIET);
+				 VCX_CMD_OPTIONAL);
 	if (err == -EOPNOTSUPP)
 		return 0;
 	if (err)
@@ -181,6 +181,7 @@ static void vcx_fw_parse_caps(const struct vcx_hca_cap *cap,
 	caps->cq_ignore_overrun = VCX_GET(cap, VCX_CAP_CQ_OI);
 	caps->cq_resize = VCX_GET(cap, VCX_CAP_CQ_RESIZE);
 	caps->cq_moderation = VCX_GET(cap, VCX_CAP_CQ_MODERATION);
+	caps->mkey_by_name = VCX_GET(cap, VCX_CAP_MKEY_BY_NAME);
 	caps->counter_sets = VCX_GET(cap, VCX_CAP_MAX_QP_CNT) != 0;
 	caps->retrans_counters = VCX_GET(cap, VCX_CAP_RETRANS_COUNTERS);
 	caps->error_counters = VCX_GET(cap, VCX_CAP_ENHANCED_ERR_COUNTERS);

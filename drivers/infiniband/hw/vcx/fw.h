@@ -40,6 +40,7 @@ struct vcx_caps {
 	bool cq_ignore_overrun;
 	bool cq_resize;
 	bool cq_moderation;
+	bool mkey_by_name;
 	bool counter_sets;
 	bool retrans_counters;
 	bool error_counters;
@@ -89,6 +90,7 @@ int vcx_fw_query_counter_set(struct vcx_dev *dev, u8 id, const u16 *offsets,
 /* ---- Memory keys ---- */
 struct vcx_mkey_params {
 	u32 pdn;
+	u32 index;		/* wanted; 0: any. Needs mkey_by_name */
 	u8 variant;		/* low byte of the key */
 	int access;		/* enum ib_access_flags */
 	bool physical;		/* addresses are DMA addresses, no bounds */

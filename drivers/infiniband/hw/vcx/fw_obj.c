@@ -93,6 +93,7 @@ int vcx_fw_create_mkey(struct vcx_dev *dev, const struct vcx_mkey_params *p,
 			     round_up(p->pages.num, 2), &in_bytes);
 	if (!in)
 		return -ENOMEM;
+	in->input_index = cpu_to_be32(p->index);
 	vcx_fw_fill_mkc(&in->mkc, p);
 	in->translations_octwords = cpu_to_be32(DIV_ROUND_UP(p->pages.num, 2));
 	vcx_fw_put_pages((__be64 *)(in + 1), &p->pages);

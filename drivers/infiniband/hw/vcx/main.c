@@ -190,7 +190,9 @@ static int vcx_hca_init(struct vcx_dev *dev)
 static void vcx_hca_disable(struct vcx_dev *dev)
 {
 	vcx_pages_reclaim(dev);
-	vcx_fw_disable_hca(dev);
+	/* Left enabled, it would refuse the next driver. */
+	if (vcx_fw_disable_hca(dev))
+		vcx_dev_fail(dev, "it was not disabled");
 	xa_destroy(&dev->pages);
 }
 

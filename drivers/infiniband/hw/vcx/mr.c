@@ -63,38 +63,29 @@ struct ib_mr *vcx_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
-/* Makes the key of mr->umem. */
-static int vcx_mr_map_umem(struct vcx_dev *dev, struct vcx_mr *mr,
-			   struct ib_umem *umem, u32 pdn, u64 virt_addr,
-			   int access)
+/* Describes a key for the umem; the caller frees params->pages.addr. */
+static int vcx_mr_umem_params(struct ib_umem *umem, u64 virt_addr,
+			      struct vcx_mkey_params *params)
 {
-	struct vcx_mkey_params params = {
-		.pdn = pdn,
-		.access = access,
-		.start = virt_addr,
-		.length = umem->length,
-	};
 	unsigned long page_bytes;
-	int err;
 
 	page_bytes = ib_umem_find_best_pgsz(umem, VCX_MKEY_PAGE_SIZES,
 					    virt_addr);
 	if (!page_bytes)
 		return -EINVAL;
-	err = vcx_umem_page_list(umem, page_bytes, &params.pages);
-	if (err)
-		return err;
-	err = vcx_mr_create_key(dev, mr, &params);
-	kvfree(params.pages.addr);
-	if (!err)
-		mr->ibmr.page_size = page_bytes;
-	return err;
+	params->start = virt_addr;
+	params->length = umem->length;
+	return vcx_umem_page_list(umem, page_bytes, &params->pages);
 }
 
 struct ib_mr *vcx_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 			      u64 virt_addr, int access, struct ib_udata *udata)
 {
 	struct vcx_dev *dev = to_vcx_dev(ibpd->device);
+	struct vcx_mkey_params params = {
+		.pdn = to_vcx_pd(ibpd)->pdn,
+		.access = access,
+	};
 	struct vcx_mr *mr;
 	int err;
 
@@ -109,10 +100,14 @@ struct ib_mr *vcx_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 		err = PTR_ERR(mr->umem);
 		goto err_free;
 	}
-	err = vcx_mr_map_umem(dev, mr, mr->umem, to_vcx_pd(ibpd)->pdn,
-			      virt_addr, access);
+	err = vcx_mr_umem_params(mr->umem, virt_addr, &params);
 	if (err)
 		goto err_release;
+	err = vcx_mr_create_key(dev, mr, &params);
+	kvfree(params.pages.addr);
+	if (err)
+		goto err_release;
+	mr->ibmr.page_size = BIT(params.pages.log_bytes);
 	return &mr->ibmr;
 
 err_release:
@@ -122,18 +117,63 @@ err_free:
 	return ERR_PTR(err);
 }
 
+/* Nobody remembers the key after this, and its memory may become free. */
+static void vcx_mr_drop_key(struct vcx_dev *dev, u32 index)
+{
+	if (!vcx_destroy_result(dev, vcx_fw_destroy_mkey(dev, index)))
+		return;
+	vcx_dev_fail(dev, "it did not destroy a memory key");
+	pci_clear_master(dev->pdev);
+}
+
 /*
- * Makes a new key beside the old one and then drops that, so that a failure
- * leaves the region as it was. The keys change, which verbs allow.
+ * Changes what the key of a region means. A new key is made first, so that a
+ * failure leaves the region as it was. Then the old one goes, and comes back
+ * under its index and with its low byte: whoever has the key can go on with it,
+ * and in between it allows nothing. Where that is not possible, the new key
+ * stays, which verbs allow.
  */
+static int vcx_mr_replace_key(struct vcx_dev *dev, struct vcx_mr *mr,
+			      struct vcx_mkey_params *params)
+{
+	const u32 old_index = mr->index, old_key = mr->ibmr.lkey;
+	struct vcx_mr spare = {};
+	int err;
+
+	err = vcx_mr_create_key(dev, &spare, params);
+	if (err)
+		return err;
+	err = vcx_destroy_result(dev, vcx_fw_destroy_mkey(dev, old_index));
+	if (err) {
+		vcx_mr_drop_key(dev, spare.index);
+		return err;
+	}
+	mr->index = spare.index;
+	mr->access = spare.access;
+	mr->ibmr.lkey = spare.ibmr.lkey;
+	mr->ibmr.rkey = spare.ibmr.rkey;
+	mr->ibmr.page_size = BIT(params->pages.log_bytes);
+	if (!dev->caps.mkey_by_name)
+		return 0;
+
+	params->index = old_index;
+	params->variant = old_key;
+	if (vcx_fw_create_mkey(dev, params, &mr->index))
+		return 0;
+	mr->ibmr.lkey = old_key;
+	mr->ibmr.rkey = old_key;
+	vcx_mr_drop_key(dev, spare.index);
+	return 0;
+}
+
 struct ib_mr *vcx_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 virt_addr, int access,
 				struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct vcx_dev *dev = to_vcx_dev(ibmr->device);
+	struct vcx_mkey_params params = { .pdn = to_vcx_pd(ibpd)->pdn };
 	struct vcx_mr *mr = to_vcx_mr(ibmr);
 	struct ib_umem *umem = mr->umem;
-	struct vcx_mr next = { .ibmr = mr->ibmr };
 	int err;
 
 	if (!(flags & IB_MR_REREG_ACCESS))
@@ -152,27 +192,15 @@ struct ib_mr *vcx_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
 
-	err = vcx_mr_map_umem(dev, &next, umem, to_vcx_pd(ibpd)->pdn,
-			      virt_addr, access);
-	if (err)
-		goto err_release;
-	err = vcx_destroy_result(dev, vcx_fw_destroy_mkey(dev, mr->index));
-	if (err)
-		goto err_destroy;
-
-	if (umem != mr->umem)
-		ib_umem_release(mr->umem);
-	mr->umem = umem;
-	mr->index = next.index;
-	mr->access = next.access;
-	mr->ibmr.lkey = next.ibmr.lkey;
-	mr->ibmr.rkey = next.ibmr.rkey;
-	mr->ibmr.page_size = next.ibmr.page_size;
-	return NULL;
-
-err_destroy:
-	vcx_fw_destroy_mkey(dev, next.index);
-err_release:
+	params.access = access;
+	err = vcx_mr_umem_params(umem, virt_addr, &params);
+	if (!err) {
+		err = vcx_mr_replace_key(dev, mr, &params);
+		kvfree(params.pages.addr);
+	}
+	/* The memory that no key means any more, the new or the old. */
+	if (!err)
+		swap(mr->umem, umem);
 	if (umem != mr->umem)
 		ib_umem_release(umem);
 	return ERR_PTR(err);

@@ -165,7 +165,8 @@ void vcx_pages_request(struct vcx_dev *dev, s32 num_pages)
 
 /*
  * Takes everything back after TEARDOWN_HCA. A device that is dead or does not
- * cooperate gets no say; its DMA is switched off before the memory goes.
+ * cooperate gets no say; its DMA is switched off before the memory goes, and
+ * with it goes the way to hand it another command.
  */
 void vcx_pages_reclaim(struct vcx_dev *dev)
 {
@@ -191,7 +192,8 @@ void vcx_pages_reclaim(struct vcx_dev *dev)
 		vcx_page_free(dev, (u64)key << VCX_LOG_PAGE_BYTES);
 		left++;
 	}
-	if (!vcx_dev_is_dead(dev))
-		dev_err(&dev->pdev->dev,
-			"the device did not return %lu pages\n", left);
+	if (vcx_dev_is_dead(dev))
+		return;
+	dev_err(&dev->pdev->dev, "the device did not return %lu pages\n", left);
+	vcx_dev_fail(dev, "it kept pages");
 }

@@ -19,8 +19,8 @@
 #define VCX_MAX_TIMER		31	/* five bits */
 #define VCX_MAX_RETRY		7
 
-static int vcx_qp_path_check(const struct vcx_caps *caps,
-			     const struct rdma_ah_attr *ah)
+/* What the paths of queue pairs and address handles have in common. */
+int vcx_path_check(const struct vcx_caps *caps, const struct rdma_ah_attr *ah)
 {
 	if (ah->type != RDMA_AH_ATTR_TYPE_IB ||
 	    rdma_ah_get_port_num(ah) != VCX_PORT ||
@@ -62,7 +62,7 @@ int vcx_qp_attr_check(const struct vcx_caps *caps,
 	     attr->max_dest_rd_atomic > caps->max_reads_in))
 		return -EINVAL;
 	if (mask & IB_QP_AV)
-		return vcx_qp_path_check(caps, &attr->ah_attr);
+		return vcx_path_check(caps, &attr->ah_attr);
 	return 0;
 }
 

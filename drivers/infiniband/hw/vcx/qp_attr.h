@@ -14,6 +14,7 @@ struct vcx_caps;
 /* A transition that has no firmware command. */
 #define VCX_QP_NO_OPCODE	0
 
+int vcx_path_check(const struct vcx_caps *caps, const struct rdma_ah_attr *ah);
 int vcx_qp_attr_check(const struct vcx_caps *caps,
 		      const struct ib_qp_attr *attr, int mask);
 void vcx_qp_attr_merge(struct ib_qp_attr *to, const struct ib_qp_attr *from,

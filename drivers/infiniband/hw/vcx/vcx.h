@@ -2,13 +2,15 @@
 /*
  * vcx.h - the objects of the driver and what its files offer each other.
  *
- * Floors, from the top: verbs (device, pd, mr, cq, qp, wr), one typed function
+ * Floors, from the top: verbs (device, pd, ah, mr, cq, qp, wr), one typed function
  * per firmware command (fw), the command queue (cmd), registers. Formats of
- * the hardware are touched in fw, qp_attr, wr, cq and eq only.
+ * the hardware are touched in fw, qp_attr, ah, wr, cq and eq only.
  *
  * Locks, outer before inner:
  *
  *   vcx_qp.mutex		the state of a QP; held over its commands
+ *   vcx_cq.resize_lock		the buffer that takes another's place; held
+ *				over the command
  *   vcx_cq.lock		consumer side of a completion queue, and the
  *				consumer side of the queues that complete into
  *				it; of two CQs the one with the lower number
@@ -173,6 +175,12 @@ struct vcx_pd {
 	u32 pdn;
 };
 
+struct vcx_ah {
+	struct ib_ah ibah;
+	struct vcx_wqe_datagram av;	/* but for Q_Key and QPN */
+	u8 static_rate;
+};
+
 struct vcx_mr {
 	struct ib_mr ibmr;
 	struct ib_umem *umem;		/* NULL: physical addresses */
@@ -184,7 +192,7 @@ struct vcx_cq {
 	struct ib_cq ibcq;
 	struct vcx_eq *eq;
 	u32 cqn;
-	u8 log_cqes;
+	u8 log_cqes;			/* kernel: changes under the lock */
 	u16 moderation_count;
 	u16 moderation_usecs;
 
@@ -193,10 +201,13 @@ struct vcx_cq {
 	u32 arm_sn;			/* completion events seen */
 	struct list_head send_qps;	/* kernel QPs that complete here */
 	struct list_head recv_qps;
-
 	struct vcx_buf buf;		/* kernel */
+	bool resizing;			/* kernel: the next buffer is there */
+	u8 next_log_cqes;
+
+	struct mutex resize_lock;	/* user_buf, next_buf */
+	struct vcx_buf next_buf;	/* kernel; after a resize the old one */
 	struct vcx_dbrec dbrec;
-	struct mutex resize_lock;	/* user_buf */
 	struct vcx_user_buf user_buf;	/* user */
 	struct vcx_user_db_page *db_page;
 
@@ -312,6 +323,11 @@ static inline struct vcx_pd *to_vcx_pd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct vcx_pd, ibpd);
 }
 
+static inline struct vcx_ah *to_vcx_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct vcx_ah, ibah);
+}
+
 static inline struct vcx_mr *to_vcx_mr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct vcx_mr, ibmr);
@@ -380,6 +396,12 @@ int vcx_get_port_immutable(struct ib_device *ibdev, u32 port,
 int vcx_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int vcx_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
+/* ah.c */
+int vcx_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		  struct ib_udata *udata);
+int vcx_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int vcx_destroy_ah(struct ib_ah *ibah, u32 flags);
+
 /* mr.c */
 struct ib_mr *vcx_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *vcx_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
@@ -398,14 +420,27 @@ int vcx_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct vcx_cq_attrs *attrs);
 int vcx_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int vcx_modify_cq(struct ib_cq *ibcq, u16 count, u16 usecs);
-int vcx_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 void vcx_cq_completion(struct vcx_eq *eq, u32 cqn);
 void vcx_cq_error(struct vcx_dev *dev, u32 cqn, u8 syndrome);
 void vcx_cqs_lock(struct vcx_cq *a, struct vcx_cq *b, unsigned long *flags);
 void vcx_cqs_unlock(struct vcx_cq *a, struct vcx_cq *b, unsigned long flags);
 void vcx_cqs_kick(struct vcx_dev *dev);
 
+void vcx_cq_clear(struct vcx_buf *buf, u8 log_cqes);
+bool vcx_log_cqes_ok(struct vcx_dev *dev, u32 log_cqes, u32 cqes);
+
+static inline bool vcx_cq_is_user(const struct vcx_cq *cq)
+{
+	return cq->ibcq.uobject;
+}
+
+/* cq_resize.c */
+int vcx_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+bool vcx_cq_follow_resize(struct vcx_cq *cq);
+
 /* cq_poll.c */
+struct vcx_cqe *vcx_cq_written(struct vcx_cq *cq, u32 counter);
+void vcx_cq_publish_ci(struct vcx_cq *cq);
 int vcx_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int vcx_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void vcx_cq_discard(struct vcx_cq *cq, u32 qpn);

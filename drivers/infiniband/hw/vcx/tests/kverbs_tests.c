@@ -2,6 +2,7 @@
 /*
  * kverbs_tests.c - the tests; each leaves the pair connected and idle.
  */
+#include <linux/delay.h>
 #include <linux/random.h>
 
 #include "kverbs.h"
@@ -261,6 +262,135 @@ static void kv_drain(struct kv_pair *p)
 	kv_expect(p, !kv_pair_connect(p));
 }
 
+/*
+ * Queues grow and shrink while completions are in them, taken by nobody yet or
+ * being taken; what does not fit is refused and changes nothing.
+ */
+static void kv_resize(struct kv_pair *p)
+{
+	static const int sizes[] = { 600, 60, 5000, 127, 64 };
+	struct kv_wait sent, received;
+	struct ib_send_wr wr = {
+		.wr_cqe = &sent.cqe,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int i, n, round, total = 0;
+
+	kv_wait_init(&sent);
+	kv_wait_init(&received);
+	for (round = 0; round < 40; round++) {
+		n = 1 + round % 30;
+		for (i = 0; i < n; i++)
+			kv_expect(p, !kv_recv(p, &p->b, &received, 0, 100));
+		for (i = 0; i < n; i++)
+			kv_expect(p, !kv_send(p, &p->a, &wr));
+		usleep_range(2000, 3000);
+		if (n > 10 && p->a.cq->poll_ctx == IB_POLL_DIRECT)
+			kv_expect(p, ib_resize_cq(p->a.cq, 7) == -EINVAL);
+		i = sizes[round % ARRAY_SIZE(sizes)];
+		kv_expect(p, !ib_resize_cq(p->a.cq, i));
+		kv_expect(p, !ib_resize_cq(p->b.cq, i));
+		kv_expect(p, p->a.cq->cqe >= i && p->a.cq->cqe <= 2 * i);
+		total += n;
+		kv_expect(p, !kv_wait_good(p, &sent, total));
+		kv_expect(p, !kv_wait_good(p, &received, total));
+	}
+	kv_expect(p, ib_resize_cq(p->a.cq, 0) == -EINVAL);
+	kv_expect(p, ib_resize_cq(p->a.cq, 1 << 30) == -EINVAL);
+	/* Large enough for the other tests. */
+	kv_expect(p, !ib_resize_cq(p->a.cq, 4 * KV_MAX_WR));
+	kv_expect(p, !ib_resize_cq(p->b.cq, 4 * KV_MAX_WR));
+}
+
+/* A QP that goes takes its completions along, those in both buffers, too. */
+static void kv_resize_and_reset(struct kv_pair *p)
+{
+	struct kv_wait sent, received;
+	struct ib_send_wr wr = {
+		.wr_cqe = &sent.cqe,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int i;
+
+	kv_wait_init(&sent);
+	kv_wait_init(&received);
+	for (i = 0; i < 20; i++)
+		kv_expect(p, !kv_recv(p, &p->b, &received, 0, 100));
+	for (i = 0; i < 10; i++)
+		kv_expect(p, !kv_send(p, &p->a, &wr));
+	kv_expect(p, !ib_resize_cq(p->a.cq, 8 * KV_MAX_WR));
+	kv_expect(p, !ib_resize_cq(p->b.cq, 8 * KV_MAX_WR));
+	kv_expect(p, !kv_pair_reset(p));
+	/* Nobody waits for what is left; what was taken was taken once. */
+	usleep_range(10000, 11000);
+	kv_expect(p, atomic_read(&sent.good) <= 10);
+	kv_expect(p, atomic_read(&received.good) <= 10);
+	kv_expect(p, !kv_pair_connect(p));
+}
+
+static int kv_try_ah(struct kv_pair *p, struct rdma_ah_attr *attr,
+		     struct rdma_ah_attr *found)
+{
+	struct ib_ah *ah = rdma_create_ah(p->pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+	int err;
+
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	err = rdma_query_ah(ah, found);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	return err;
+}
+
+/* Address handles say what they were made with; impossible ones are refused. */
+static void kv_address_handles(struct kv_pair *p)
+{
+	static const struct rdma_ah_attr good = {
+		.type = RDMA_AH_ATTR_TYPE_IB,
+		.port_num = 1,
+		.sl = 15,
+		.static_rate = IB_RATE_10_GBPS,
+		.ib = { .dlid = 0xbfff, .src_path_bits = 0x7f },
+	};
+	union ib_gid dgid = { .raw = { 0xfe, 0x80, [15] = 9 } };
+	struct rdma_ah_attr attr = good, found;
+
+	kv_expect(p, !kv_try_ah(p, &attr, &found));
+	kv_expect(p, !memcmp(&found, &good, sizeof(found)));
+	rdma_ah_set_grh(&attr, &dgid, 0xfffff, 0, 64, 0xc1);
+	kv_expect(p, !kv_try_ah(p, &attr, &found));
+	kv_expect(p, rdma_ah_get_ah_flags(&found) == IB_AH_GRH);
+	kv_expect(p, !memcmp(&found.grh.dgid, &dgid, sizeof(dgid)));
+	kv_expect(p, found.grh.flow_label == 0xfffff);
+	kv_expect(p, found.grh.hop_limit == 64 && !found.grh.sgid_index);
+	kv_expect(p, found.grh.traffic_class == 0xc1);
+	/* Multicast packets have a GRH. */
+	rdma_ah_set_dlid(&attr, 0xc001);
+	kv_expect(p, !kv_try_ah(p, &attr, &found));
+	attr = good;
+	rdma_ah_set_dlid(&attr, 0xc001);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+
+	rdma_ah_set_dlid(&attr, 0);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+	attr = good;
+	rdma_ah_set_sl(&attr, 16);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+	attr = good;
+	rdma_ah_set_path_bits(&attr, 0x80);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+	attr = good;
+	rdma_ah_set_static_rate(&attr, 1);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+	attr = good;
+	rdma_ah_set_port_num(&attr, 2);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+	attr = good;
+	rdma_ah_set_grh(&attr, &dgid, 0x100000, 0, 64, 0);
+	kv_expect(p, kv_try_ah(p, &attr, &found) == -EINVAL);
+}
+
 const struct kv_test kv_tests[] = {
 	{ "send gathers its entries", kv_send_gathers },
 	{ "inline data of every length", kv_send_inline },
@@ -270,6 +400,11 @@ const struct kv_test kv_tests[] = {
 	{ "a bad remote key ends in an access error", kv_bad_key },
 	{ "drain flushes everything once", kv_drain },
 	{ "send works after reset and drain", kv_send_gathers },
+	{ "completion queues are resized", kv_resize },
+	{ "send works after a resize", kv_send_gathers },
+	{ "reset after a resize", kv_resize_and_reset },
+	{ "lists of requests after a resize and a reset", kv_many },
+	{ "address handles", kv_address_handles },
 };
 
 const unsigned int kv_num_tests = ARRAY_SIZE(kv_tests);
