@@ -6,7 +6,7 @@ import shlex
 import time
 from collections import namedtuple
 
-from vmlib import programs
+from vmlib import VmTimeout, programs
 
 MIB = 1 << 20
 SIZES = (2, 64, 4096, 65536, MIB)
@@ -49,7 +49,8 @@ def command(case, device):
     words = ['ib_%s_%s' % (case.operation, case.kind), '-d', device + '0', '-F',
              '-s', str(case.size), '-n', str(count)]
     if case.qps > 1:
-        words += ['-q', str(case.qps)]
+        # Queues as deep as the messages of each, or memory runs out.
+        words += ['-q', str(case.qps), '-t', str(min(128, max(LEAST, count)))]
     return words
 
 
@@ -70,9 +71,13 @@ def parse(case, out):
 
 def run(case, device, server, client, timeout):
     """Run a case between two VMs, or in one; a Result."""
-    outcome = programs.run(
-        programs.Program(name(case), command(case, device), case.size, case.kind),
-        server, client, dev=device + '0', timeout=timeout)
+    timeout *= 1 + case.qps / 1000          # QPs are made and connected one by one
+    try:
+        outcome = programs.run(
+            programs.Program(name(case), command(case, device), case.size, case.kind),
+            server, client, dev=device + '0', timeout=timeout)
+    except VmTimeout:
+        return Result(None, None, None, 'did not end within %.0f s' % timeout)
     found = parse(case, outcome.output)
     if outcome.ok and found:
         return found
