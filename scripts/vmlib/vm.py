@@ -214,9 +214,13 @@ class Vm:
         """Excerpts of the kernel log that must not be there."""
         return kernlog.complaints(self.kernel_log().splitlines(), self.allowed)
 
+    def qemu_log(self):
+        """What QEMU has said."""
+        return self._read(self.dir + '/qemu.log')
+
     def device_complaints(self):
         """Reports of sanitizers in QEMU's messages."""
-        return kernlog.sanitizer_reports(self._read(self.dir + '/qemu.log').splitlines())
+        return kernlog.sanitizer_reports(self.qemu_log().splitlines())
 
     def allow_kernel(self, pattern):
         """Permit kernel messages that match, from now on: for tests that
@@ -233,7 +237,7 @@ class Vm:
     def last_words(self):
         """The ends of QEMU's messages and of the console, for error reports."""
         parts = []
-        for title, text in (('QEMU', self._read(self.dir + '/qemu.log')),
+        for title, text in (('QEMU', self.qemu_log()),
                             ('console', self.console())):
             if text.strip():
                 parts.append('--- end of the %s log of %s\n%s'

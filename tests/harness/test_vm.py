@@ -143,6 +143,25 @@ def test_a_stopped_vm_does_not_stop_its_peer(stopped):
         victim.check('true', timeout=30)
 
 
+@pytest.mark.parametrize('faults, says', [(1, None), (9, 'iotlb_to_section')])
+def test_a_fault_of_qemu_is_not_ours(tmp_path, capfd, faults, says):
+    """A VM that QEMU's known fault ends boots again, and says so; not for ever."""
+    qemu = tmp_path / 'qemu'
+    qemu.write_text('#!/bin/sh\necho boot >>%s/boots\n'
+                    'if [ $(wc -l <%s/boots) -le %d ]; then\n'
+                    '  echo "qemu: iotlb_to_section: Assertion failed." >&2; exit 134; fi\n'
+                    'exec qemu-system-x86_64 "$@"\n' % (tmp_path, tmp_path, faults))
+    qemu.chmod(0o755)
+    group = VmGroup(device='none', qemu=str(qemu))
+    if says:
+        with pytest.raises(VmError, match=says):
+            group.start()
+    else:
+        with group as (vm,):
+            assert vm.check('echo alive') == 'alive\n'
+    assert 'vm1: QEMU ended with a known fault of its own' in capfd.readouterr().err
+
+
 def test_no_qemu_is_left_behind():
     """Not by a signal to the harness, and not by its violent end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
