@@ -283,13 +283,12 @@ TEST_F(LargePacketTest, AWireThatLosesAllLargeFramesIsBearable) {
     MoveAndCompare(opcode, 60 * kMtu);
 }
 
-// The first time in single MTUs, of which one is lost; then in a large packet
-// that begins before what the responder has and ends behind it.
+// A large packet that begins before what the responder expects and ends behind
+// it: its PSN is changed on the way.
 TEST_F(LargePacketTest, APacketThatOverlapsIsAnsweredWithWhereToGoOn) {
   ConnectPair({.retry_count = 7});
   Meet();
   local_.driver().Poke(local_.mr, 0, Pattern(8 * kMtu));
-  // Double the large packet, the copy with a PSN three earlier.
   pair_.OnFrame([&](Frame& frame, bool) {
     if (!IsLarge(frame)) {
       frames_.push_back(frame);
