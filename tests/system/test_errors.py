@@ -81,9 +81,13 @@ def test_a_silent_peer_is_noticed_and_comes_back(pair):
     pair[0].qmp('stop')
     ended = client.wait(60)
     pair[0].qmp('cont')
-    assert ended.rc == 1 and 'transport retry counter exceeded' in ended.out, ended.out
+    # Where no request was on its way when the peer stopped, no retry is counted:
+    # then it is the tool that notices.
+    retries = 'transport retry counter exceeded' in ended.out
+    assert ended.rc == 1 and (retries or 'nothing has completed for' in ended.out), ended.out
     assert server.wait(60).rc == 1
-    assert device.counters(pair[1])['timeouts'] > before['timeouts']
+    if retries:
+        assert device.counters(pair[1])['timeouts'] > before['timeouts']
     xfer.between(pair[0], pair[1], '--bytes', '1M')
 
 

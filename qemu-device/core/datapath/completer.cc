@@ -124,14 +124,28 @@ void Completer::HandleNak(Qp& qp, const Packet& packet) {
 // The NAK's PSN lies in the oldest WQE that has PSNs: what stands before it is
 // retired, but for NOPs that the requester would pass again.
 void Completer::FailOldest(Qp& qp, const Fault& fault) {
+  if (!PassNops(qp)) return;
+  const InflightWqe oldest = qp.requester.inflight.front();
+  p_.requester.FailWqe(qp, oldest.counter, oldest.opcode, fault);
+}
+
+// NOPs at the front that the requester, having gone back, would pass again are
+// done when an answer to what stands behind them comes. False: nothing is
+// left, or the QP has failed.
+bool Completer::PassNops(Qp& qp) {
   RequesterState& r = qp.requester;
-  while (r.inflight.front().psns == 0 && r.inflight.size() > 1) {
-    const InflightWqe& nop = r.inflight.front();
+  while (!r.inflight.empty() && r.inflight.front().psns == 0) {
+    const InflightWqe nop = r.inflight.front();
     if (nop.completion >= VCX_WQE_CE_ALWAYS) p_.completion.SendDone(qp, nop);
+    if (qp.state == VCX_QP_STATE_ERR) return false;
+    r.consumer = static_cast<uint16_t>(nop.index + nop.blocks);
+    if (r.resend == 0)
+      r.next = r.consumer;
+    else
+      --r.resend;
     r.inflight.PopFront();
   }
-  const InflightWqe oldest = r.inflight.front();
-  p_.requester.FailWqe(qp, oldest.counter, oldest.opcode, fault);
+  return !r.inflight.empty();
 }
 
 void Completer::HandleReadResponse(Qp& qp, const Packet& packet) {
@@ -148,7 +162,7 @@ void Completer::HandleReadResponse(Qp& qp, const Packet& packet) {
     return;
   }
   if (!Acknowledge(qp, r.inflight[i].first_psn) ||
-      qp.state == VCX_QP_STATE_ERR || r.inflight.empty())
+      qp.state == VCX_QP_STATE_ERR || !PassNops(qp))
     return;
   const InflightWqe wqe = r.inflight.front();
   if (packet.psn != r.unacked) {
@@ -175,8 +189,7 @@ bool Completer::CheckResponse(Qp& qp, const InflightWqe& wqe,
   // (IBA vol. 1, 9.7.5.2.6)
   const bool may_begin =
       packet.psn == wqe.first_psn || packet.psn == qp.requester.restart;
-  const bool in_turn =
-      info.first ? may_begin : packet.psn != wqe.first_psn;
+  const bool in_turn = info.first ? may_begin : packet.psn != wqe.first_psn;
   const bool positive =
       !info.aeth || (packet.syndrome & kAethCodeMask) == kAethAck;
   if (!in_turn || !positive) {

@@ -38,6 +38,7 @@ class Completer {
                      uint32_t offset);
   bool Scatter(Qp& qp, const InflightWqe& wqe, const Packet& packet,
                uint32_t offset);
+  bool PassNops(Qp& qp);
   void FailOldest(Qp& qp, const Fault& fault);
 
   Pipeline& p_;

@@ -246,6 +246,26 @@ TEST_F(ResponderTest, KeyThatGoesDuringAReadIsAnAccessError) {
   EXPECT_THAT(Sent(), ElementsAre(SendFailed(VCX_SYNDROME_REMOTE_ACCESS)));
 }
 
+// The third acknowledgement of a QP to itself overflows its send CQ.
+TEST_F(ResponderTest, QpThatFailsByItsOwnAnswerOwesNothing) {
+  FakeDriver& d = pair_.a.driver;
+  const FakeCq cq = d.NewCq({.log_size = 1});
+  FakeQp qp = d.NewQp({.send_cqn = cq.number, .recv_cqn = cq.number});
+  const Connection itself = {.remote_qpn = qp.number, .dlid = d.lid()};
+  d.ToInit(qp);
+  d.ToRtr(qp, itself);
+  d.ToRts(qp, itself);
+  for (int i = 0; i < 3; ++i) {
+    SendWr wr = Wr(VCX_WQE_RDMA_WRITE, 16);
+    wr.remote_va = local_.mr.options.va + 4096;
+    wr.rkey = local_.mr.key();
+    d.Send(qp, wr);
+    pair_.Settle();
+  }
+  EXPECT_EQ(d.State(qp), VCX_QP_STATE_ERR);
+  EXPECT_EQ(pair_.a.Counter("acks_sent"), 3u);
+}
+
 TEST_F(ResponderTest, FirstPacketInRtrIsAnEvent) {
   local_.driver().ToInit(local_.qp);
   remote_.driver().ToInit(remote_.qp);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint32_t kUnitBytes = 4096;
 
-// Reads owed, as many that were answered before, an acknowledgement between each
-// two and at the ends, and NAKs.
+// Reads owed, as many that were answered before, an acknowledgement between
+// each two and at the ends, and NAKs.
 size_t Room(const Qp& qp) { return 4 * (size_t{1} << qp.log_rra_max) + 4; }
 
 // The PSN behind the last one of a read that is owed.
@@ -148,7 +148,8 @@ StepResult ResponseQueue::Step(Qp& qp, uint32_t* budget) {
     Response& response = r.responses[r.head];
     if (response.kind == Response::Kind::kRead) {
       const StepResult result = SendReadResponse(qp, response, budget);
-      if (result != StepResult::kIdle) return result;
+      if (result != StepResult::kIdle || qp.state == VCX_QP_STATE_ERR)
+        return result;
       continue;
     }
     if (SendAnswer(qp, response) == SendResult::kBusy)
@@ -156,7 +157,10 @@ StepResult ResponseQueue::Step(Qp& qp, uint32_t* budget) {
     --*budget;
     const bool fatal = response.fatal;
     const bool invalid = response.syndrome == kNakInvalidRequest;
-    Pop(qp);
+    // A QP that is connected to itself may have failed by its own answer, and
+    // then owes nothing.
+    const bool failed = qp.state == VCX_QP_STATE_ERR;
+    if (!failed) Pop(qp);
     if (fatal) {
       p_.FailQp(
           qp,
@@ -164,6 +168,7 @@ StepResult ResponseQueue::Step(Qp& qp, uint32_t* budget) {
           VCX_EQE_QUEUE_RQ);
       return StepResult::kIdle;
     }
+    if (failed) return StepResult::kIdle;
   }
   return StepResult::kIdle;
 }
@@ -229,6 +234,7 @@ StepResult ResponseQueue::SendReadResponse(Qp& qp, Response& response,
     bool allowed;
     const SendResult sent = SendReadPacket(qp, response, bytes, wire, &allowed);
     if (sent == SendResult::kBusy) return StepResult::kBlocked;
+    if (qp.state == VCX_QP_STATE_ERR) return StepResult::kIdle;  // see Step()
     if (sent == SendResult::kDmaError) {
       // The key has gone since the request was judged, or the memory has.
       --ReadsLike(qp.responder, response);

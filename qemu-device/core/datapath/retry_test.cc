@@ -162,6 +162,33 @@ TEST_F(RetryTest, WriteWithImmediateWaitsForAReceive) {
   EXPECT_EQ(remote_.driver().Peek(remote_.mr, 0, 600), Pattern(600));
 }
 
+// The acknowledgement of a write is lost, the response of a read is late: it
+// comes when the requester has gone back to the write, and the NOP between them
+// would be passed again.
+TEST_F(RetryTest, LateResponseBehindANopIsTaken) {
+  ConnectPair({.ack_timeout = 10});
+  pair_.OnFrame([n = 0](Frame&, bool from_a) mutable {
+    if (from_a || n > 1) return WireAction::kDeliver;
+    return n++ == 0 ? WireAction::kDrop : WireAction::kHold;
+  });
+  local_.driver().PostSend(local_.qp, Wr(VCX_WQE_RDMA_WRITE, 100));
+  local_.driver().PostSend(local_.qp, {.opcode = VCX_WQE_NOP});
+  local_.driver().Send(local_.qp, Wr(VCX_WQE_RDMA_READ, 100));
+  pair_.Settle();
+  ASSERT_EQ(pair_.held(), 1u);
+  pair_.a.host.wire_full = true;
+  pair_.Advance(Retry::AckTimeoutNs(10));
+  ASSERT_EQ(pair_.a.Counter("timeouts"), 1u);
+  pair_.ReleaseHeld();
+  pair_.a.host.wire_full = false;
+  pair_.a.device.WireReady();
+  pair_.Settle();
+  EXPECT_THAT(Sent(),
+              ElementsAre(SendIs(VCX_WQE_RDMA_WRITE), SendIs(VCX_WQE_NOP),
+                          SendIs(VCX_WQE_RDMA_READ)));
+  EXPECT_EQ(LocalState(), VCX_QP_STATE_RTS);
+}
+
 // The acknowledgement timer is not for the receiver's pause, whatever wakes it.
 TEST_F(RetryTest, PauseIsNoTimeout) {
   ConnectPair({.retry_count = 0, .ack_timeout = 1, .min_rnr_nak = 16});

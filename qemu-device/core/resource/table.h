@@ -41,6 +41,7 @@ class Table {
   // is free. Recently freed numbers are found first.
   T* AllocateAt(uint32_t number) {
     const uint32_t slot = number - first_;
+    if (slot >= slots_.size() || slots_[slot]) return nullptr;
     const auto found = std::find(free_.rbegin(), free_.rend(), slot);
     if (found == free_.rend()) return nullptr;
     free_.erase(std::next(found).base());

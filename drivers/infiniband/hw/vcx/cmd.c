@@ -306,8 +306,12 @@ static int vcx_cmd_wait(struct vcx_dev *dev, struct vcx_cmd *cmd,
 		dev_err(&dev->pdev->dev, "%s was not answered within %u s\n",
 			vcx_cmd_opcode_name(cmd->opcode),
 			jiffies_to_msecs(q->timeout) / 1000);
-		/* What it did or did not do is unknown from here on. */
+		/*
+		 * What it did or did not do, or does yet, is unknown from here
+		 * on: it must not reach memory that the caller frees now.
+		 */
 		vcx_dev_fail(dev, "it does not answer");
+		pci_clear_master(dev->pdev);
 		return -ETIMEDOUT;
 	}
 	return cmd->err;

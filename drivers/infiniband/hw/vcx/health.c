@@ -94,8 +94,8 @@ static void vcx_fatal_work(struct work_struct *work)
 		.element.port_num = VCX_PORT,
 	};
 
-	vcx_health_report(dev);
 	pci_clear_master(dev->pdev);
+	vcx_health_report(dev);
 	vcx_cmdq_abort(dev);
 	if (vcx_may_dispatch(dev))
 		ib_dispatch_event(&event);

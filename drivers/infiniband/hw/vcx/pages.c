@@ -151,6 +151,7 @@ void vcx_pages_request(struct vcx_dev *dev, s32 num_pages)
 			vcx_fw_cannot_give_pages(dev);
 	}
 	while (num_pages < 0 && num && !err) {
+		taken = 0;
 		err = vcx_pages_take(dev, min_t(u32, num, VCX_PAGES_PER_COMMAND),
 				     &taken);
 		if (!taken)

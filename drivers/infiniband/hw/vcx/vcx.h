@@ -350,12 +350,17 @@ static inline bool vcx_dev_is_dead(const struct vcx_dev *dev)
 }
 
 /*
- * The result of destroying an object. A dead device has forgotten it and its
- * DMA is off, so that the memory can be freed like after a success.
+ * The result of destroying an object. A dead device has forgotten it, or is kept
+ * from using it: its DMA is off when this returns, so that the memory can be
+ * freed like after a success.
  */
 static inline int vcx_destroy_result(const struct vcx_dev *dev, int err)
 {
-	return err && vcx_dev_is_dead(dev) ? 0 : err;
+	if (!err || !vcx_dev_is_dead(dev))
+		return err;
+	/* The work that follows a failure may not have come to it yet. */
+	pci_clear_master(dev->pdev);
+	return 0;
 }
 
 /* Whether events may be passed to the verbs core; pairs with device.c. */
