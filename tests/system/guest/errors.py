@@ -4,9 +4,7 @@
 
 Prints "ok CASE" or "FAILED CASE: why" for each case."""
 import errno
-import sys
 import time
-import traceback
 
 import pyverbs.enums as e
 from pyverbs.mr import MR
@@ -14,16 +12,10 @@ from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QPAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
 
+from cases import case, main
 from rc import ALL_ACCESS, End, completions, expect, pair, statuses, window
 
-CASES = {}
 ERR, RTS = e.IBV_QPS_ERR, e.IBV_QPS_RTS
-
-
-def case(function):
-    """Register a case."""
-    CASES[function.__name__] = function
-    return function
 
 
 def refused(call, *arguments, **names):
@@ -457,21 +449,5 @@ def registering_what_is_not_mapped(device):
     expect(refused(MR, one.pd, 4096, ALL_ACCESS, address=0x10000), errno.EFAULT)
 
 
-def main():
-    """Run the cases; the exit code says whether all were right."""
-    device, names = sys.argv[1], sys.argv[2:] or list(CASES)
-    failed = 0
-    for name in names:
-        try:
-            CASES[name](device)
-            print('ok', name, flush=True)
-        except Exception as error:          # whatever it is, it is the result
-            failed += 1
-            frame = traceback.extract_tb(error.__traceback__)[1]
-            print('FAILED %s: %s %s (line %d: %s)' % (
-                name, type(error).__name__, error, frame.lineno, frame.line), flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -7,9 +7,7 @@ timestamps, every way to hand over data.
 Prints "ok CASE" or "FAILED CASE: why" for each case."""
 import errno
 import select
-import sys
 import time
-import traceback
 
 import pyverbs.enums as e
 from pyverbs.cq import CQ, CQEX, CompChannel, CqInitAttrEx, PollCqAttr
@@ -17,15 +15,8 @@ from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPAttr, QPCap, QPEx, QPInitAttr, QPInitAttrEx
 from pyverbs.wr import SGE, RecvWR, SendWR
 
+from cases import case, main
 from rc import End, completions, event_files, expect, pair, statuses
-
-CASES = {}
-
-
-def case(function):
-    """Register a case."""
-    CASES[function.__name__] = function
-    return function
 
 
 def close(*ends):
@@ -408,21 +399,5 @@ def new_calls_and_old_on_one_queue(device):
     close(one, two)
 
 
-def main():
-    """Run the cases; the exit code says whether all were right."""
-    device, names = sys.argv[1], sys.argv[2:] or list(CASES)
-    failed = 0
-    for name in names:
-        try:
-            CASES[name](device)
-            print('ok', name, flush=True)
-        except Exception as error:          # whatever it is, it is the result
-            failed += 1
-            frame = traceback.extract_tb(error.__traceback__)[1]
-            print('FAILED %s: %s %s (line %d: %s)' % (
-                name, type(error).__name__, error, frame.lineno, frame.line), flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    main()
