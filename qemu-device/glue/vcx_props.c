@@ -16,13 +16,14 @@ typedef struct VcxNumber {
     uint32_t min, max;
     bool hex;
     const char *help;       /* ends where the limits are appended */
+    bool power_of_2;
 } VcxNumber;
 
 static const VcxNumber vcx_numbers[] = {
     { "lid", NULL, offsetof(VcxState, lid), 0, 0xbfff, false,
       "LID of the InfiniBand port; 0: derived from the GUID" },
     { "mtu", "mtu_bytes", offsetof(VcxState, config.mtu_bytes), 256, 4096,
-      false, "largest MTU of the port: 256, 512, 1024, 2048 or 4096" },
+      false, "largest MTU of the port: 256, 512, 1024, 2048 or 4096", true },
     { "max-payload", "max_payload_bytes",
       offsetof(VcxState, config.max_payload_bytes), 256, 61440, false,
       "payload of a packet on the wire, bytes; above the path MTU for peers "
@@ -82,7 +83,7 @@ static bool vcx_number_is_valid(const VcxNumber *number, uint64_t value)
     if (value < number->min || value > number->max) {
         return false;
     }
-    return strcmp(number->name, "mtu") != 0 || is_power_of_2(value);
+    return !number->power_of_2 || is_power_of_2(value);
 }
 
 static void vcx_number_set(Object *obj, Visitor *v, const char *name,
@@ -99,8 +100,9 @@ static void vcx_number_set(Object *obj, Visitor *v, const char *name,
     /* The visitor's own error does not know the limits. */
     if (!visit_type_uint64(v, name, &value, NULL) ||
         !vcx_number_is_valid(number, value)) {
-        error_setg(errp, "%s must be a whole number from %s (%s)", name, limits,
-                   number->help);
+        error_setg(errp, "%s must be %s from %s (%s)", name,
+                   number->power_of_2 ? "a power of two" : "a whole number",
+                   limits, number->help);
         return;
     }
     *vcx_number_ptr(VCX(obj), number) = value;

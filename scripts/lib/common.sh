@@ -40,7 +40,7 @@ die() {
 
 # Prints the comment block at the head of the calling script.
 usage() {
-	sed -n '/^# SPDX/d; 2,/^[^#]/{ s/^# \{0,1\}//p }' "$0" | sed '/^set -/,$d'
+	sed -n '/^# SPDX/d; 2,/^[^#]/{ s/^# \{0,1\}//p }' "$0" | sed '1{/^$/d}; /^set -/,$d'
 }
 
 need_root() {

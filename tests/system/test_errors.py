@@ -1,38 +1,21 @@
 # SPDX-License-Identifier: (GPL-2.0-only OR Linux-OpenIB)
 """What goes wrong is reported as verbs say, by status and by event, and does no
 harm beyond its queue pair."""
-import os
-import re
-
 import pytest
 
 from vmlib import programs
 
 import device
+from guest_script import GuestScript
 import xfer
 
-SCRIPT = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'guest', 'errors.py')
-with open(SCRIPT, encoding='utf-8') as file:
-    CASES = re.findall(r'^@case\ndef (\w+)\(', file.read(), re.M)
-RESULTS = {}
+SCRIPT = GuestScript('errors')
 
 
-def run_all(vm):
-    """Run the script once for all cases: case -> 'ok' or the reason."""
-    out = vm.run('python3 /tests/errors.py vcx0', timeout=240).out
-    for line in out.splitlines():
-        match = re.match(r'ok (\w+)$|FAILED (\w+): (.*)', line)
-        if match:
-            RESULTS[match[1] or match[2]] = 'ok' if match[1] else match[3]
-    RESULTS.setdefault('whole', out)
-
-
-@pytest.mark.parametrize('case', CASES)
+@pytest.mark.parametrize('case', SCRIPT.cases)
 def test_case(one, case):
     """One of guest/errors.py."""
-    if not RESULTS:
-        run_all(one)
-    assert RESULTS.get(case, 'did not run:\n' + RESULTS['whole']) == 'ok'
+    assert SCRIPT.result(one, case) == 'ok'
 
 
 def test_errors_leave_nothing_behind(one):
