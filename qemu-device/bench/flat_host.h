@@ -65,6 +65,10 @@ class FlatHost final : public Host {
     std::memcpy(bytes_ + (addr - base_), buf, len);
     return true;
   }
+  bool DmaWriteEntries(uint64_t addr, const void* entries,
+                       size_t count) override {
+    return DmaWrite(addr, entries, count * kEntryBytes);
+  }
   const void* DmaMap(uint64_t addr, size_t* len) override {
     if (bytes_ == nullptr) return nullptr;
     return Reach(addr, *len) ? bytes_ + (addr - base_) : nullptr;

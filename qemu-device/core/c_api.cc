@@ -20,6 +20,12 @@ class CallbackHost final : public Host {
   bool DmaWrite(uint64_t addr, const void* buf, size_t len) override {
     return ops_.dma_write(host_, addr, buf, len);
   }
+  bool DmaWriteEntries(uint64_t addr, const void* entries,
+                       size_t count) override {
+    if (ops_.dma_write_entries == nullptr)
+      return Host::DmaWriteEntries(addr, entries, count);
+    return ops_.dma_write_entries(host_, addr, entries, count);
+  }
   const void* DmaMap(uint64_t addr, size_t* len) override {
     if (ops_.dma_map == nullptr) return nullptr;
     return ops_.dma_map(host_, addr, len);

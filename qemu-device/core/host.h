@@ -22,6 +22,20 @@ class Host {
   virtual bool DmaRead(uint64_t addr, void* buf, size_t len) = 0;
   virtual bool DmaWrite(uint64_t addr, const void* buf, size_t len) = 0;
 
+  // Queue entries of 64 bytes; the last 8 bytes of each are not seen before the
+  // rest of it.
+  static constexpr size_t kEntryBytes = 64;
+  virtual bool DmaWriteEntries(uint64_t addr, const void* entries,
+                               size_t count) {
+    constexpr size_t kHeadBytes = kEntryBytes - sizeof(uint64_t);
+    const auto* from = static_cast<const uint8_t*>(entries);
+    for (; count != 0; --count, addr += kEntryBytes, from += kEntryBytes)
+      if (!DmaWrite(addr, from, kHeadBytes) ||
+          !DmaWrite(addr + kHeadBytes, from + kHeadBytes, sizeof(uint64_t)))
+        return false;
+    return true;
+  }
+
   // A pointer for reading guest memory in place, or null; *len may shrink.
   virtual const void* DmaMap(uint64_t addr, size_t* len) = 0;
   virtual void DmaUnmap(const void* ptr, size_t len) = 0;

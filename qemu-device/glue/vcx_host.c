@@ -8,9 +8,9 @@
  * access to another device's registers (or our own) would need the BQL, which
  * the device thread must not take while it holds the device lock, and would
  * enter code that does not expect to be called from within this device. It is
- * answered as a bus error, as a root complex without peer-to-peer does. The
- * address is looked up here and used at once, in one RCU section, so that RAM
- * cannot turn into registers between the check and the access.
+ * answered as a bus error, as a root complex without peer-to-peer does. Every
+ * call into the core is one RCU section (vcx_thread.c), so that RAM cannot turn
+ * into registers, or go away, between the look at an address and the access.
  */
 #include "vcx_pci.h"
 
@@ -27,16 +27,20 @@
 #define VCX_ORDERED_BYTES 64
 
 /*
- * Finds guest RAM at a DMA address, under the RCU read lock. *len is cut to
- * what is contiguous. The address space follows Bus Master Enable, and a
- * vIOMMU's translation, by itself.
+ * Finds guest RAM at a DMA address, in an RCU section. *len is cut to what is
+ * contiguous. Mostly the table of vcx_ram.c has it; the address space, which
+ * follows Bus Master Enable and a vIOMMU's translation by itself, has the rest.
  */
 static void *vcx_find_ram(VcxState *s, uint64_t addr, hwaddr *len,
                           bool is_write, MemoryRegion **region)
 {
     hwaddr offset;
     MemoryRegion *mr;
+    void *ram = vcx_ram_find(s, addr, len, is_write, region);
 
+    if (ram) {
+        return ram;
+    }
     mr = address_space_translate(pci_get_address_space(PCI_DEVICE(s)), addr,
                                  &offset, len, is_write,
                                  MEMTXATTRS_UNSPECIFIED);
@@ -116,7 +120,6 @@ static bool vcx_dma_read(void *host, uint64_t addr, void *buf, size_t len)
     if (vcx_range_wraps(addr, len)) {
         return false;
     }
-    RCU_READ_LOCK_GUARD();
     smp_rmb(); /* what is read now is not older than what was read before */
     while (len > 0) {
         hwaddr part = len;
@@ -143,7 +146,6 @@ static bool vcx_dma_write(void *host, uint64_t addr, const void *buf,
     if (vcx_range_wraps(addr, len)) {
         return false;
     }
-    RCU_READ_LOCK_GUARD();
     smp_wmb(); /* payload before CQE before EQE: see the pairing in vcx_store */
     while (len > 0) {
         hwaddr part = len;
@@ -162,6 +164,38 @@ static bool vcx_dma_write(void *host, uint64_t addr, const void *buf,
     return true;
 }
 
+/* Entry by entry, so that each is stored in its order, wherever RAM ends. */
+static bool vcx_dma_write_entries(void *host, uint64_t addr,
+                                  const void *entries, size_t count)
+{
+    VcxState *s = host;
+    const uint8_t *from = entries;
+    size_t len = count * VCX_ORDERED_BYTES;
+
+    if (vcx_range_wraps(addr, len)) {
+        return false;
+    }
+    smp_wmb(); /* as in vcx_dma_write() */
+    while (len > 0) {
+        hwaddr done, part = len;
+        MemoryRegion *mr;
+        uint8_t *ram = vcx_find_ram(s, addr, &part, true, &mr);
+
+        if (!ram) {
+            return false;
+        }
+        for (done = 0; done < part; done += VCX_ORDERED_BYTES) {
+            vcx_store(ram + done, from + done,
+                      MIN(VCX_ORDERED_BYTES, part - done));
+        }
+        vcx_ram_written(s, mr, ram, part);
+        from += part;
+        addr += part;
+        len -= part;
+    }
+    return true;
+}
+
 static const void *vcx_dma_map(void *host, uint64_t addr, size_t *len)
 {
     VcxState *s = host;
@@ -172,23 +206,18 @@ static const void *vcx_dma_map(void *host, uint64_t addr, size_t *len)
     if (part == 0 || vcx_range_wraps(addr, part)) {
         return NULL;
     }
-    RCU_READ_LOCK_GUARD();
     ram = vcx_find_ram(s, addr, &part, false, &mr);
     if (!ram) {
         return NULL;
     }
     fuzz_dma_read_cb(addr, part, mr);
-    memory_region_ref(mr); /* until vcx_dma_unmap(): RAM may be unplugged */
     *len = part;
     return ram;
 }
 
+/* The RCU section of the call into the core has kept it. */
 static void vcx_dma_unmap(void *host, const void *ptr, size_t len)
 {
-    VcxState *s = host;
-
-    address_space_unmap(pci_get_address_space(PCI_DEVICE(s)), (void *)ptr, len,
-                        false, 0);
 }
 
 static bool vcx_dma_cas64(void *host, uint64_t addr, uint64_t compare,
@@ -202,7 +231,6 @@ static bool vcx_dma_cas64(void *host, uint64_t addr, uint64_t compare,
     if (addr & 7) {
         return false;
     }
-    RCU_READ_LOCK_GUARD();
     ram = vcx_find_ram(s, addr, &part, true, &mr);
     if (!ram || part < 8 || ((uintptr_t)ram & 7)) {
         return false;
@@ -215,11 +243,15 @@ static bool vcx_dma_cas64(void *host, uint64_t addr, uint64_t compare,
 
 /*
  * Notes that vcx_deliver() has work. A section that began with vcx_lock()
- * calls it at its end; the device thread cannot, it needs the BQL.
+ * calls it at its end; the device thread cannot, it needs the BQL, and a wake-up
+ * of the main loop is a system call. When it is noted already, vcx_deliver() is
+ * on its way and has not looked yet.
  */
 void vcx_output_pending(VcxState *s)
 {
-    qatomic_set(&s->output, true);
+    if (qatomic_xchg(&s->output, true)) {
+        return;
+    }
     if (!s->bql_section) {
         qemu_bh_schedule(s->deliver_bh);
     }
@@ -361,6 +393,7 @@ const struct vcx_host_ops vcx_host_ops = {
     .version = VCX_CORE_API_VERSION,
     .dma_read = vcx_dma_read,
     .dma_write = vcx_dma_write,
+    .dma_write_entries = vcx_dma_write_entries,
     .dma_map = vcx_dma_map,
     .dma_unmap = vcx_dma_unmap,
     .dma_cas64 = vcx_dma_cas64,

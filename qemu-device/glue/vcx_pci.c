@@ -31,12 +31,9 @@ static void vcx_register_write(void *opaque, hwaddr offset, uint64_t value,
 {
     VcxState *s = opaque;
 
-    if (!s->core) {
-        return;
+    if (s->core) {
+        vcx_write_register(s, offset, value, size);
     }
-    vcx_lock(s);
-    vcx_core_bar_write(s->core, offset, value, size);
-    vcx_unlock(s);
 }
 
 static const MemoryRegionOps vcx_register_ops = {
@@ -221,6 +218,7 @@ static void vcx_realize(PCIDevice *pci, Error **errp)
     s->reset_reason = VCX_RESET_SYSTEM;
     vcx_net_init(s);
     vcx_net_report_link(s);
+    vcx_ram_init(s);
     vcx_thread_start(s);
     s->run_state = qemu_add_vm_change_state_handler(vcx_run_state_changed, s);
     return;
@@ -246,6 +244,7 @@ static void vcx_exit(PCIDevice *pci)
     vcx_net_forget(s);
     vcx_unlock(s);
     vcx_thread_stop(s);
+    vcx_ram_exit(s);
     vcx_net_exit(s);
     msix_uninit_exclusive_bar(pci);
     pcie_cap_exit(pci);

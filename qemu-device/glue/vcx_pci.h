@@ -18,6 +18,13 @@
  * Behind a vIOMMU, translation may end in code of QEMU that requires the BQL;
  * there the engine runs as a bottom half of the main loop instead.
  *
+ * A register write that finds the device thread at work does not wait for it: it
+ * is posted (vcx_posted.h) and carried out, in order, by the device thread or by
+ * whoever takes the device lock next, before anything else.
+ *
+ * Every call into the core that may do DMA is one RCU section: guest RAM that was
+ * found once stays where it is until the call ends.
+ *
  * The callbacks of the core are called with the device lock held and must not
  * reach anything that could call the device again. MSI-X messages (which a
  * guest can point at any address, this device's own registers included) and
@@ -33,6 +40,7 @@
 
 #include "vcx_qemu.h"
 #include "vcx_core.h"
+#include "vcx_posted.h"
 #include "vcx_ring.h"
 
 #define TYPE_VCX "vcx"
@@ -54,12 +62,22 @@ typedef struct VcxThread {
     QEMUBH *bh;                 /* the engine, when it runs under the BQL */
     bool started;
     bool quit;
-    bool sleeping;              /* waits on wake */
+    bool sleeping;              /* atomic: waits on wake, or is about to */
     bool yielding;              /* waits on turn */
     bool work;                  /* the core asked for vcx_core_run() */
     bool in_main_loop;          /* behind a vIOMMU; changes under the BQL */
     uint32_t waiters;           /* atomic: vcx_lock() calls that wait */
+    VcxPosted posted;           /* push: BQL, pop: device lock */
 } VcxThread;
+
+/* Guest RAM by DMA address; see vcx_ram.c. */
+typedef struct VcxRamTable VcxRamTable;
+
+typedef struct VcxRam {
+    MemoryListener listener;
+    VcxRamTable *table;         /* RCU; replaced under the BQL */
+    VcxRamTable *next;          /* BQL: while the memory map changes */
+} VcxRam;
 
 /* Frames from the core to the netdev; see vcx_net.c. */
 typedef struct VcxNet {
@@ -104,6 +122,7 @@ struct VcxState {
     uint64_t trace_mask;
     VcxThread thread;
     VcxNet net;
+    VcxRam ram;
 
     uint64_t msix_pending[VCX_MSIX_WORDS]; /* atomic: vectors to be raised */
     bool output;                /* atomic: vcx_deliver() has something to do */
@@ -112,6 +131,8 @@ struct VcxState {
 /* vcx_thread.c */
 void vcx_lock(VcxState *s);
 void vcx_unlock(VcxState *s);
+void vcx_write_register(VcxState *s, uint64_t offset, uint64_t value,
+                        unsigned int size);
 void vcx_thread_init(VcxState *s);
 void vcx_thread_start(VcxState *s);
 void vcx_thread_stop(VcxState *s);
@@ -126,6 +147,12 @@ void vcx_host_exit(VcxState *s);
 void vcx_host_forget(VcxState *s);
 void vcx_output_pending(VcxState *s);
 void vcx_deliver(VcxState *s, unsigned int max_frames);
+
+/* vcx_ram.c */
+void vcx_ram_init(VcxState *s);
+void vcx_ram_exit(VcxState *s);
+void *vcx_ram_find(VcxState *s, uint64_t addr, hwaddr *len, bool is_write,
+                   MemoryRegion **region);
 
 /* vcx_net.c */
 void vcx_net_init(VcxState *s);

@@ -14,24 +14,71 @@
 /* Frames that a vCPU sends itself before it leaves the rest to the main loop. */
 #define VCX_VCPU_FRAMES 8
 
+/* Register writes that did not wait. The device lock is held. */
+static void vcx_carry_out_posted(VcxState *s)
+{
+    VcxPostedWrite write;
+
+    while (vcx_posted_pop(&s->thread.posted, &write)) {
+        vcx_core_bar_write(s->core, write.offset, write.value, write.size);
+    }
+}
+
+/* The device lock was taken, and the BQL is held. */
+static void vcx_locked(VcxState *s)
+{
+    s->bql_section = true;
+    rcu_read_lock();
+    vcx_carry_out_posted(s);
+}
+
 /* The BQL is held. */
 void vcx_lock(VcxState *s)
 {
     qatomic_inc(&s->thread.waiters);
     qemu_mutex_lock(&s->lock);
     qatomic_dec(&s->thread.waiters);
-    s->bql_section = true;
+    vcx_locked(s);
 }
 
 /* Mirror of vcx_lock(); then hands out the interrupts and frames made since. */
 void vcx_unlock(VcxState *s)
 {
+    rcu_read_unlock();
     s->bql_section = false;
     if (s->thread.yielding) {
         qemu_cond_signal(&s->thread.turn);
     }
     qemu_mutex_unlock(&s->lock);
     vcx_deliver(s, VCX_VCPU_FRAMES);
+}
+
+/*
+ * A register write of a vCPU; the BQL is held. With nobody else at work it is
+ * carried out at once. Otherwise that is the device thread, which is going to
+ * look for posted writes, unless it is just about to sleep. Behind a vIOMMU the
+ * device thread must not do DMA, and nothing is left to it.
+ */
+void vcx_write_register(VcxState *s, uint64_t offset, uint64_t value,
+                        unsigned int size)
+{
+    const VcxPostedWrite write = { offset, value, size };
+
+    if (qemu_mutex_trylock(&s->lock) == 0) {
+        vcx_locked(s);
+    } else if (!s->thread.in_main_loop &&
+               vcx_posted_push(&s->thread.posted, &write)) {
+        smp_mb(); /* pairs with vcx_thread_sleep(): one sees the other */
+        if (qatomic_read(&s->thread.sleeping)) {
+            vcx_lock(s);
+            vcx_unlock(s);
+        }
+        return;
+    } else {
+        vcx_lock(s);
+    }
+    vcx_core_bar_write(s->core, offset, value, size);
+    vcx_unlock(s);
 }
 
 /*
@@ -59,9 +106,22 @@ static void vcx_step(VcxState *s)
 {
     /* Cleared first: the core may call kick() from within the step. */
     s->thread.work = false;
+    rcu_read_lock();
     if (vcx_core_run(s->core, VCX_STEP_UNITS)) {
         s->thread.work = true;
     }
+    rcu_read_unlock();
+}
+
+/* Until there is work. What is posted from now on finds `sleeping` set. */
+static void vcx_thread_sleep(VcxState *s)
+{
+    qatomic_set(&s->thread.sleeping, true);
+    smp_mb(); /* pairs with vcx_write_register() */
+    if (vcx_posted_is_empty(&s->thread.posted)) {
+        qemu_cond_wait(&s->thread.wake, &s->lock);
+    }
+    qatomic_set(&s->thread.sleeping, false);
 }
 
 static void *vcx_thread_main(void *opaque)
@@ -71,13 +131,14 @@ static void *vcx_thread_main(void *opaque)
     rcu_register_thread();
     qemu_mutex_lock(&s->lock);
     while (!s->thread.quit) {
+        rcu_read_lock();
+        vcx_carry_out_posted(s);
+        rcu_read_unlock();
         if (vcx_thread_has_work(s)) {
             vcx_step(s);
             vcx_thread_yield(s);
         } else {
-            s->thread.sleeping = true;
-            qemu_cond_wait(&s->thread.wake, &s->lock);
-            s->thread.sleeping = false;
+            vcx_thread_sleep(s);
         }
     }
     qemu_mutex_unlock(&s->lock);

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a function of this header changes. */
-#define VCX_CORE_API_VERSION 2
+#define VCX_CORE_API_VERSION 3
 
 #define VCX_CORE_NO_DEADLINE UINT64_MAX
 
@@ -84,6 +84,15 @@ struct vcx_host_ops {
 	bool (*dma_read)(void *host, uint64_t addr, void *buf, size_t len);
 	bool (*dma_write)(void *host, uint64_t addr, const void *buf,
 			  size_t len);
+
+	/*
+	 * Writes count queue entries of 64 bytes next to each other. Who sees the
+	 * last 8 bytes of an entry, where its owner bit is, sees the rest of it
+	 * too. False as for dma_write(). May be NULL: then each entry is two
+	 * calls of dma_write().
+	 */
+	bool (*dma_write_entries)(void *host, uint64_t addr,
+				  const void *entries, size_t count);
 
 	/*
 	 * A host pointer to read guest memory at addr without a copy. *len is

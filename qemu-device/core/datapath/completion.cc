@@ -12,9 +12,9 @@ namespace vcx {
 namespace {
 
 constexpr uint32_t kCounterMask = 0xffffff;
-// The owner bit lies in the last eight bytes, which are written last and in
-// one piece: software that sees it sees the whole entry.
-constexpr size_t kHeadBytes = sizeof(vcx_cqe) - sizeof(uint64_t);
+// The owner bit lies in the last eight bytes: software that sees it sees the
+// whole entry.
+static_assert(sizeof(vcx_cqe) == Host::kEntryBytes);
 
 // Whether counter a lies behind counter b, 24 bits each.
 bool Behind(uint32_t a, uint32_t b) {
@@ -88,17 +88,19 @@ bool Completion::Write(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
   cqe->srqn_uidx = UserIndex(qp);
   const Refusal refusal = TryWrite(qp, cq, cqe, opcode, solicited);
   if (refusal == kNone) return true;
-  p_.counters.Add(Counter::kCompletionsLost);
-  p_.trace(VCX_TRACE_COMPLETION_REFUSED, cq.number,
-           cqe->sop_qpn.get() & kCounterMask, refusal);
-  if (qp.state != VCX_QP_STATE_ERR) {
-    // The other queue of the QP may complete elsewhere, and says why.
-    qp.flush_reason =
-        cq.status == VCX_CQ_STATUS_OVERFLOW ? VCX_VENDOR_CQ_OVERRUN
-                                            : VCX_VENDOR_DMA;
-    p_.FailQp(qp, VCX_EVENT_WQ_CATASTROPHIC, VCX_EQE_QUEUE_QP);
-  }
+  Lose(qp, cq, refusal);
   return false;
+}
+
+// An entry of this QP cannot be had any more.
+void Completion::Lose(Qp& qp, const Cq& cq, Refusal refusal) {
+  p_.counters.Add(Counter::kCompletionsLost);
+  p_.trace(VCX_TRACE_COMPLETION_REFUSED, cq.number, qp.number, refusal);
+  if (qp.state == VCX_QP_STATE_ERR) return;
+  // The other queue of the QP may complete elsewhere, and says why.
+  qp.flush_reason = cq.status == VCX_CQ_STATUS_OVERFLOW ? VCX_VENDOR_CQ_OVERRUN
+                                                        : VCX_VENDOR_DMA;
+  p_.FailQp(qp, VCX_EVENT_WQ_CATASTROPHIC, VCX_EQE_QUEUE_QP);
 }
 
 Completion::Refusal Completion::TryWrite(Qp& qp, Cq& cq, vcx_cqe* cqe,
@@ -107,8 +109,7 @@ Completion::Refusal Completion::TryWrite(Qp& qp, Cq& cq, vcx_cqe* cqe,
   if (cq.failed()) return kFailedBefore;
   p_.trace(VCX_TRACE_COMPLETION, cq.number, opcode,
            cqe->sop_qpn.get() & kCounterMask, cqe->wqe_counter.get());
-  Refusal refusal = FindRoom(cq);
-  if (refusal == kNone && !Put(cq, cqe, opcode, solicited)) refusal = kDma;
+  const Refusal refusal = FindRoom(cq);
   switch (refusal) {
     case kOverrun:
       p_.counters.Add(Counter::kCqOverflows);
@@ -120,7 +121,7 @@ Completion::Refusal Completion::TryWrite(Qp& qp, Cq& cq, vcx_cqe* cqe,
       Fail(cq, VCX_CQ_STATUS_WRITE_FAILURE, VCX_CQ_ERROR_ACCESS);
       break;
     default:
-      p_.counters.Add(Counter::kCompletions);
+      Put(qp, cq, cqe, opcode, solicited);
       Notify(cq, solicited);
       break;
   }
@@ -140,28 +141,52 @@ Completion::Refusal Completion::FindRoom(Cq& cq) {
   return ((cq.producer - cq.consumer) & kCounterMask) < size ? kNone : kOverrun;
 }
 
-bool Completion::Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
-                     bool solicited) {
+uint64_t Completion::Place(const Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                           bool solicited) {
   const uint32_t owner = cq.producer >> cq.log_size & 1;
-  const uint64_t stride = uint64_t{1} << cq.log_stride;
-  // Of a 128-byte entry, this is the second half.
-  const uint64_t at =
-      ((cq.producer & ((1u << cq.log_size) - 1)) + 1) * stride - sizeof(*cqe);
   // An error entry has its syndromes there.
   if (opcode != VCX_CQE_REQ_ERR && opcode != VCX_CQE_RESP_ERR)
-    cqe->timestamp = p_.host.NowNs();
+    cqe->timestamp = p_.Now();
   cqe->op_own = VCX_CQE_OP_OWN(opcode, solicited ? 1 : 0, owner);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(cqe);
-  const uint64_t address = cq.ring.Address(at);
-  if (!p_.dma.Write(address, bytes, kHeadBytes) ||
-      !p_.dma.Write(address + kHeadBytes, bytes + kHeadBytes,
-                    sizeof(*cqe) - kHeadBytes))
-    return false;
+  const uint64_t stride = uint64_t{1} << cq.log_stride;
+  // Of a 128-byte entry, this is the second half.
+  return cq.ring.Address(
+      ((cq.producer & ((1u << cq.log_size) - 1)) + 1) * stride - sizeof(*cqe));
+}
+
+void Completion::Put(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                     bool solicited) {
+  const uint64_t address = Place(cq, cqe, opcode, solicited);
+  Waiting& w = waiting_;
+  if (w.count != 0 && (w.cq != &cq || w.count == kMaxWaiting ||
+                       address != w.address + w.count * sizeof(*cqe)))
+    WriteWaiting();
+  if (w.count == 0) {
+    w.cq = &cq;
+    w.address = address;
+  }
+  w.entries[w.count] = *cqe;
+  w.qps[w.count++] = &qp;
   ++cq.producer;
-  return true;
+}
+
+void Completion::WriteWaiting() {
+  const uint32_t count = std::exchange(waiting_.count, 0);
+  Cq& cq = *waiting_.cq;
+  if (!cq.failed()) {
+    if (p_.dma.WriteEntries(waiting_.address, waiting_.entries.data(), count)) {
+      p_.counters.Add(Counter::kCompletions, count);
+      return;
+    }
+    p_.counters.Add(Counter::kDmaErrors);
+    Fail(cq, VCX_CQ_STATUS_WRITE_FAILURE, VCX_CQ_ERROR_ACCESS);
+  }
+  // Failing a QP makes no entry at once.
+  for (uint32_t i = 0; i < count; ++i) Lose(*waiting_.qps[i], cq, kDma);
 }
 
 void Completion::Fail(Cq& cq, uint8_t status, uint8_t syndrome) {
+  Flush();  // entries that had room
   cq.status = status;
   vcx_eqe_cq_error error{};
   error.cqn = cq.number;
@@ -186,7 +211,7 @@ void Completion::Notify(Cq& cq, bool solicited) {
   const bool moderated =
       cq.moderation_count > 1 && cq.moderation_period_us != 0;
   if (!moderated || cq.since_event >= cq.moderation_count) return Report(cq);
-  const uint64_t now = p_.host.NowNs();
+  const uint64_t now = p_.Now();
   const uint64_t end = (cq.period_from_entry ? now : cq.last_event_ns) +
                        uint64_t{cq.moderation_period_us} * 1000;
   if (end <= now) return Report(cq);
@@ -200,7 +225,7 @@ void Completion::Report(Cq& cq) {
   cq.since_event = 0;
   cq.last_notified = cq.last_entry;
   cq.unreported = cq.unreported_solicited = false;
-  if (cq.moderation_period_us != 0) cq.last_event_ns = p_.host.NowNs();
+  if (cq.moderation_period_us != 0) cq.last_event_ns = p_.Now();
   p_.event.Completion(cq);
 }
 
@@ -223,16 +248,21 @@ void Completion::ModerationChanged(Cq& cq) {
   if (cq.moderation.armed()) ModerationExpired(cq);
 }
 
-void Completion::Forget(Cq& cq) { p_.timers.Cancel(cq.moderation); }
+void Completion::Forget(Cq& cq) {
+  Flush();
+  p_.timers.Cancel(cq.moderation);
+}
 
 // The RESIZE entry is the last of the old ring and takes a number, so that
 // software can find its way; it has no place in the new one.
 bool Completion::Resize(Cq& cq, GuestBuffer ring, uint8_t log_size) {
   vcx_cqe cqe{};
   cqe.sop_qpn = cq.number;
-  if (cq.failed() || FindRoom(cq) != kNone ||
-      !Put(cq, &cqe, VCX_CQE_RESIZE, false))
-    return false;
+  Flush();
+  if (cq.failed() || FindRoom(cq) != kNone) return false;
+  const uint64_t address = Place(cq, &cqe, VCX_CQE_RESIZE, false);
+  if (!p_.dma.WriteEntries(address, &cqe, 1)) return false;
+  ++cq.producer;
   cq.ring = std::move(ring);
   cq.log_size = log_size;
   Notify(cq, false);

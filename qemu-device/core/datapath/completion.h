@@ -4,6 +4,7 @@
 #ifndef VCX_CORE_DATAPATH_COMPLETION_H_
 #define VCX_CORE_DATAPATH_COMPLETION_H_
 
+#include <array>
 #include <cstdint>
 
 #include "datapath/send_queue.h"
@@ -39,6 +40,15 @@ class Completion {
   // would else be woken again for the entry that it was just woken for.
   void Arm(Cq& cq, uint32_t consumer, CqArm arm);
 
+  // Entries are written together as long as they follow each other in one ring.
+  // Writes those that wait. Before any event, before anything a driver could
+  // see of what they are about, and before objects go.
+  void Flush() {
+    if (waiting_.count != 0) WriteWaiting();
+  }
+  // Forgets them; the objects are gone already.
+  void Clear() { waiting_.count = 0; }
+
   bool Resize(Cq& cq, GuestBuffer ring, uint8_t log_size);
   void ModerationExpired(Cq& cq);
   void ModerationChanged(Cq& cq);
@@ -61,12 +71,28 @@ class Completion {
                    bool solicited);
   // kNone: there is room for an entry.
   Refusal FindRoom(Cq& cq);
-  bool Put(Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode, bool solicited);
+  // Where the next entry goes, and that it is complete.
+  uint64_t Place(const Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode,
+                 bool solicited);
+  void Put(Qp& qp, Cq& cq, vcx_cqe* cqe, vcx_cqe_opcode opcode, bool solicited);
+  void WriteWaiting();
+  void Lose(Qp& qp, const Cq& cq, Refusal refusal);
   void Fail(Cq& cq, uint8_t status, uint8_t syndrome);
   void Notify(Cq& cq, bool solicited);
   void Report(Cq& cq);
 
+  static constexpr uint32_t kMaxWaiting = 16;
+
+  struct Waiting {
+    Cq* cq;
+    uint64_t address;  // of the first
+    uint32_t count = 0;
+    std::array<Qp*, kMaxWaiting> qps;  // whose they are
+    alignas(64) std::array<vcx_cqe, kMaxWaiting> entries;
+  };
+
   Pipeline& p_;
+  Waiting waiting_;
 };
 
 }  // namespace vcx

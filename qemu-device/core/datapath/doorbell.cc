@@ -41,6 +41,7 @@ void Doorbell::UarWrite(uint32_t page, uint32_t at, uint64_t value,
 void Doorbell::RingSendQueue(uint32_t page, uint32_t at, uint64_t value) {
   Qp* qp = p_.objects.qps.Find(VCX_WQE_CTRL_QPN(static_cast<uint32_t>(value)));
   if (qp == nullptr) return Refuse(page, at, value, kNoObject);
+  qp->Prefetch();
   if (qp->uar->number != page) return Refuse(page, at, value, kWrongPage);
   // In the states before RTS the record is read when RTS is reached.
   if (qp->state < VCX_QP_STATE_RTS) return;
@@ -49,6 +50,7 @@ void Doorbell::RingSendQueue(uint32_t page, uint32_t at, uint64_t value) {
 
 void Doorbell::ReadSendRecord(Qp& qp) {
   if (!qp.has_sq) return;
+  qp.PrefetchQueues();
   vcx_be32 word;
   if (!p_.dma.Read(qp.doorbell_record + VCX_DBR_SQ * sizeof(word), &word,
                    sizeof(word))) {

@@ -10,8 +10,7 @@ namespace vcx {
 namespace {
 
 constexpr uint32_t kCounterMask = 0xffffff;
-// The owner bit is in the last eight bytes; see completion.cc.
-constexpr size_t kHeadBytes = sizeof(vcx_eqe) - sizeof(uint64_t);
+static_assert(sizeof(vcx_eqe) == Host::kEntryBytes);
 
 }  // namespace
 
@@ -36,6 +35,7 @@ void Event::Raise(vcx_event_type type, uint8_t sub_type, const void* data,
 
 void Event::Post(Eq& eq, vcx_event_type type, uint8_t sub_type,
                  const void* data, size_t data_bytes, uint32_t number) {
+  p_.completion.Flush();
   vcx_eqe eqe{};
   eqe.type = static_cast<uint8_t>(type);
   eqe.sub_type = sub_type;
@@ -44,11 +44,8 @@ void Event::Post(Eq& eq, vcx_event_type type, uint8_t sub_type,
   const uint32_t size = 1u << eq.log_size;
   const uint64_t address =
       eq.ring.Address(uint64_t{eq.producer & (size - 1)} * sizeof(eqe));
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&eqe);
   const bool full = ((eq.producer - eq.consumer) & kCounterMask) >= size;
-  if (eq.failed || full || !p_.dma.Write(address, bytes, kHeadBytes) ||
-      !p_.dma.Write(address + kHeadBytes, bytes + kHeadBytes,
-                    sizeof(eqe) - kHeadBytes)) {
+  if (eq.failed || full || !p_.dma.WriteEntries(address, &eqe, 1)) {
     // A full EQ loses the event and can go on; one that the bus refuses is
     // beyond help.
     if (!full && !eq.failed) {

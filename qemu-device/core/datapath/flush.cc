@@ -89,7 +89,7 @@ void Flush::StartPolling(Qp& qp) {
   qp.error_poll_ms = qp.error_poll_ms == 0
                          ? kFirstPollMs
                          : std::min(2 * qp.error_poll_ms, kLastPollMs);
-  p_.timers.Arm(qp.error_poll_timer, p_.host.NowNs() + qp.error_poll_ms * kMs);
+  p_.timers.Arm(qp.error_poll_timer, p_.Now() + qp.error_poll_ms * kMs);
 }
 
 void Flush::PollExpired(Qp& qp) { p_.scheduler.Schedule(qp); }

@@ -53,7 +53,9 @@ bool Pipeline::Run(uint32_t budget) {
     Qp* qp = scheduler.Pop();
     if (qp == nullptr) break;
     trace(VCX_TRACE_SCHEDULER, qp->number, scheduler.waiting());
+    turn_ns_ = kNotRead;
     budget -= Step(*qp, std::min(budget, kTurn));
+    completion.Flush();
   }
   running_ = false;
   timers.Publish();
@@ -75,6 +77,7 @@ uint32_t Pipeline::Step(Qp& qp, uint32_t budget) {
 
 void Pipeline::Settle(uint32_t budget) {
   if (running_) return;
+  completion.Flush();
   if (Run(budget)) host.Kick();
 }
 
@@ -101,7 +104,10 @@ void Pipeline::TimerExpired(Timer& timer) {
 
 void Pipeline::Receive(const uint8_t* frame, size_t len, bool more) {
   ib_link.Receive(frame, len);
-  if (!more) Settle(kInlineBudget);
+  if (more)
+    completion.Flush();
+  else
+    Settle(kInlineBudget);
 }
 
 void Pipeline::WireReady() {
@@ -112,6 +118,7 @@ void Pipeline::WireReady() {
 }
 
 void Pipeline::Clear() {
+  completion.Clear();
   scheduler.Clear();
   router.Clear();
   timers.Clear();
@@ -170,6 +177,7 @@ void Pipeline::QpEnteredError(Qp& qp) {
 }
 
 void Pipeline::QpForget(Qp& qp) {
+  completion.Flush();
   retry.Stop(qp);
   scheduler.Remove(qp);
   qp.requester.inflight.Clear();

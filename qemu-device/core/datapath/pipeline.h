@@ -72,6 +72,13 @@ class Pipeline final : public Control {
   // ---- What the stages share
   // --------------------------------------------------
 
+  // The host's clock; within a QP's turn it stands still.
+  uint64_t Now() {
+    if (!running_) return host.NowNs();
+    if (turn_ns_ == kNotRead) turn_ns_ = host.NowNs();
+    return turn_ns_;
+  }
+
   // The QP goes to error on its own: engines stop, everything is flushed.
   void FailQp(Qp& qp);
   // The same, with an asynchronous event that says why.
@@ -117,7 +124,10 @@ class Pipeline final : public Control {
   void Settle(uint32_t budget);
   uint32_t Step(Qp& qp, uint32_t budget);
 
+  static constexpr uint64_t kNotRead = UINT64_MAX;
+
   bool running_ = false;
+  uint64_t turn_ns_ = kNotRead;
 };
 
 }  // namespace vcx

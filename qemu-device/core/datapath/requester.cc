@@ -34,6 +34,7 @@ uint32_t PsnsFor(uint32_t length, uint8_t log_mtu) {
 
 StepResult Requester::Step(Qp& qp, uint32_t* budget) {
   RequesterState& r = qp.requester;
+  p_.send_queue.BeginTurn();
   for (;;) {
     const bool sending = qp.state == VCX_QP_STATE_RTS ||
                          (qp.state == VCX_QP_STATE_SQD &&
@@ -51,7 +52,8 @@ StepResult Requester::Step(Qp& qp, uint32_t* budget) {
 StepResult Requester::SendNext(Qp& qp, uint32_t* budget) {
   RequesterState& r = qp.requester;
   Fault fault;
-  if (!p_.send_queue.Fetch(qp, r.next, &request_, &fault))
+  const auto posted = static_cast<uint16_t>(r.producer - r.next);
+  if (!p_.send_queue.FetchNext(qp, r.next, posted, &request_, &fault))
     return Fail(qp, fault);
   if (r.resend == r.inflight.size()) {
     if (!MayBegin(qp)) return StepResult::kIdle;

@@ -21,7 +21,7 @@ Psn End(const Qp& qp, const Response& read) {
   return read.psn + std::max(1u, static_cast<uint32_t>(psns));
 }
 
-constexpr size_t kFirstRoom = 4;
+constexpr size_t kFirstRoom = 2;
 
 // Most QPs never owe more than an acknowledgement: the queue grows to its room
 // when it must.

@@ -25,7 +25,7 @@ void Retry::Sent(Qp& qp) {
   if (qp.path.ack_timeout == 0 || qp.state == VCX_QP_STATE_ERR) return;
   // The receiver has asked for a pause: nothing is missing during it.
   if (r.rnr_wait) return;
-  r.retry_deadline = p_.host.NowNs() + AckTimeoutNs(qp.path.ack_timeout);
+  r.retry_deadline = p_.Now() + AckTimeoutNs(qp.path.ack_timeout);
   if (!qp.retry_timer.armed()) p_.timers.Arm(qp.retry_timer, r.retry_deadline);
 }
 
@@ -98,13 +98,13 @@ void Retry::ReceiverNotReady(Qp& qp, Psn psn, uint8_t timer_code) {
   MoveTo(qp, psn);
   r.rnr_wait = true;
   r.retry_deadline = VCX_CORE_NO_DEADLINE;
-  p_.timers.Arm(qp.rnr_timer, p_.host.NowNs() + RnrPauseNs(timer_code));
+  p_.timers.Arm(qp.rnr_timer, p_.Now() + RnrPauseNs(timer_code));
 }
 
 void Retry::AckTimerExpired(Qp& qp) {
   RequesterState& r = qp.requester;
   if (r.retry_deadline == VCX_CORE_NO_DEADLINE || r.inflight.empty()) return;
-  if (p_.host.NowNs() < r.retry_deadline) {
+  if (p_.Now() < r.retry_deadline) {
     p_.timers.Arm(qp.retry_timer, r.retry_deadline);
     return;
   }

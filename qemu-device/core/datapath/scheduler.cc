@@ -59,7 +59,10 @@ Qp* Scheduler::Pop() {
   Qp* qp = ready_.head;
   if (qp == nullptr) return nullptr;
   ready_.head = qp->scheduled_next;
-  if (ready_.head == nullptr) ready_.tail = nullptr;
+  if (ready_.head == nullptr)
+    ready_.tail = nullptr;
+  else
+    ready_.head->Prefetch();
   --ready_.count;
   qp->scheduled = false;
   qp->scheduled_next = nullptr;

@@ -26,37 +26,72 @@ bool Refuse(Fault* fault, vcx_vendor_syndrome vendor) {
 
 }  // namespace
 
-bool SendQueue::Fetch(const Qp& qp, uint16_t index, SendRequest* request,
-                      Fault* fault) {
-  const uint32_t blocks = 1u << qp.log_sq_size;
-  const uint32_t ring_bytes = blocks * VCX_WQE_BB_BYTES;
-  const uint32_t at = (index & (blocks - 1)) * VCX_WQE_BB_BYTES;
+bool SendQueue::Fetch(const Qp& qp, uint16_t index, uint32_t posted,
+                      Window& window, SendRequest* request, Fault* fault) {
   request->Reset(index);
-  if (!qp.buffer.Read(p_.dma, qp.sq_offset + at, wqe_.data(),
-                      VCX_WQE_BB_BYTES)) {
+  const auto behind = static_cast<uint16_t>(index - window.first);
+  const bool have =
+      &window == &ahead_ && behind < window.blocks && behind <= kMaxBlocks;
+  if (!have && !ReadAhead(qp, index, posted, window)) {
     p_.counters.Add(Counter::kDmaErrors);
     return Refuse(fault, VCX_VENDOR_WQE_UNREADABLE);
   }
-  if (!DecodeControl(qp, request, fault)) return false;
-
-  // The rest of a long WQE may continue at the start of the ring.
-  uint32_t have = VCX_WQE_BB_BYTES;
-  const uint32_t want = request->blocks * uint32_t{VCX_WQE_BB_BYTES};
-  while (have < want) {
-    const uint32_t from = (at + have) & (ring_bytes - 1);
-    const uint32_t n = std::min(want - have, ring_bytes - from);
-    if (!qp.buffer.Read(p_.dma, qp.sq_offset + from, &wqe_[have], n)) {
-      p_.counters.Add(Counter::kDmaErrors);
-      return Refuse(fault, VCX_VENDOR_WQE_UNREADABLE);
-    }
-    have += n;
+  const uint32_t at = have ? behind : 0;
+  const uint8_t* wqe = &window.bytes[at * VCX_WQE_BB_BYTES];
+  const auto ctrl = Load<vcx_wqe_ctrl>(wqe);
+  if (!DecodeControl(qp, ctrl, request, fault)) return false;
+  if (at + request->blocks > window.blocks &&
+      !ReadMore(qp, at + request->blocks - window.blocks, window)) {
+    p_.counters.Add(Counter::kDmaErrors);
+    return Refuse(fault, VCX_VENDOR_WQE_UNREADABLE);
   }
-  const auto ctrl = Load<vcx_wqe_ctrl>(wqe_.data());
   const uint32_t bytes =
       VCX_WQE_CTRL_DS(ctrl.qpn_ds.get()) * VCX_WQE_UNIT_BYTES;
-  if (!DecodeSegments(qp, bytes, request, fault)) return false;
+  if (!DecodeSegments(qp, wqe, bytes, request, fault)) return false;
   p_.trace(VCX_TRACE_SEND_QUEUE, qp.number, index, request->opcode,
            request->length);
+  return true;
+}
+
+// Starts the window at this block. What is unreadable behind the first block
+// does not concern the WQE there.
+bool SendQueue::ReadAhead(const Qp& qp, uint16_t index, uint32_t posted,
+                          Window& window) {
+  window.first = index;
+  window.blocks = std::clamp(posted, 1u, kMaxBlocks);
+  if (window.blocks > 1 &&
+      ReadBlocks(qp, index, window.blocks, window.bytes.data()))
+    return true;
+  window.blocks = 1;
+  if (ReadBlocks(qp, index, 1, window.bytes.data())) return true;
+  window.blocks = 0;
+  return false;
+}
+
+// Blocks behind those in the window; its memory has room for a whole WQE there.
+bool SendQueue::ReadMore(const Qp& qp, uint32_t blocks, Window& window) {
+  const auto index = static_cast<uint16_t>(window.first + window.blocks);
+  if (!ReadBlocks(qp, index, blocks,
+                  &window.bytes[window.blocks * VCX_WQE_BB_BYTES]))
+    return false;
+  window.blocks += blocks;
+  return true;
+}
+
+// A run of blocks may continue at the start of the ring.
+bool SendQueue::ReadBlocks(const Qp& qp, uint16_t index, uint32_t blocks,
+                           uint8_t* to) {
+  const uint32_t size = 1u << qp.log_sq_size;
+  while (blocks != 0) {
+    const uint32_t at = index & (size - 1);
+    const uint32_t n = std::min(blocks, size - at);
+    if (!qp.buffer.Read(p_.dma, qp.sq_offset + at * VCX_WQE_BB_BYTES, to,
+                        n * VCX_WQE_BB_BYTES))
+      return false;
+    to += n * VCX_WQE_BB_BYTES;
+    index = static_cast<uint16_t>(index + n);
+    blocks -= n;
+  }
   return true;
 }
 
@@ -76,9 +111,8 @@ WqeHead SendQueue::Peek(const Qp& qp, uint16_t index) {
           .counter = static_cast<uint16_t>(VCX_WQE_CTRL_INDEX(first))};
 }
 
-bool SendQueue::DecodeControl(const Qp& qp, SendRequest* request,
-                              Fault* fault) {
-  const auto ctrl = Load<vcx_wqe_ctrl>(wqe_.data());
+bool SendQueue::DecodeControl(const Qp& qp, const vcx_wqe_ctrl& ctrl,
+                              SendRequest* request, Fault* fault) {
   const uint32_t first = ctrl.opmod_idx_opcode.get();
   const uint32_t units = VCX_WQE_CTRL_DS(ctrl.qpn_ds.get());
   request->opcode = VCX_WQE_CTRL_OPCODE(first);
@@ -100,7 +134,7 @@ bool SendQueue::DecodeControl(const Qp& qp, SendRequest* request,
   return true;
 }
 
-bool SendQueue::DecodeSegments(const Qp& qp, uint32_t bytes,
+bool SendQueue::DecodeSegments(const Qp& qp, const uint8_t* wqe, uint32_t bytes,
                                SendRequest* request, Fault* fault) {
   uint32_t at = sizeof(vcx_wqe_ctrl);
   switch (request->opcode) {
@@ -112,7 +146,7 @@ bool SendQueue::DecodeSegments(const Qp& qp, uint32_t bytes,
     case VCX_WQE_RDMA_READ: {
       if (at + sizeof(vcx_wqe_raddr) > bytes)
         return Refuse(fault, VCX_VENDOR_WQE_SIZE);
-      const auto raddr = Load<vcx_wqe_raddr>(&wqe_[at]);
+      const auto raddr = Load<vcx_wqe_raddr>(&wqe[at]);
       request->remote_va = raddr.va.get();
       request->rkey = raddr.rkey.get();
       at += sizeof(raddr);
@@ -120,7 +154,7 @@ bool SendQueue::DecodeSegments(const Qp& qp, uint32_t bytes,
     }
     default: return Refuse(fault, VCX_VENDOR_WQE_OPCODE);
   }
-  if (!DecodeData(at, bytes, request, fault)) return false;
+  if (!DecodeData(wqe, at, bytes, request, fault)) return false;
   if (request->length > 1u << std::min<unsigned>(qp.log_msg_max, 30)) {
     *fault = {VCX_SYNDROME_LOCAL_LENGTH, VCX_VENDOR_MESSAGE_TOO_LONG};
     return false;
@@ -128,22 +162,22 @@ bool SendQueue::DecodeSegments(const Qp& qp, uint32_t bytes,
   return true;
 }
 
-bool SendQueue::DecodeData(uint32_t at, uint32_t end, SendRequest* request,
-                           Fault* fault) {
+bool SendQueue::DecodeData(const uint8_t* wqe, uint32_t at, uint32_t end,
+                           SendRequest* request, Fault* fault) {
   uint64_t total = 0;
   while (at < end) {
     DataEntry& entry = request->entries[request->num_entries];
-    const uint32_t count = Load<vcx_be32>(&wqe_[at]).get();
+    const uint32_t count = Load<vcx_be32>(&wqe[at]).get();
     if ((count & VCX_WQE_INLINE) != 0) {
       const uint32_t len = count & VCX_WQE_INLINE_MASK;
       const uint32_t data = at + static_cast<uint32_t>(sizeof(vcx_wqe_inline));
       // A read has nowhere to put its data, and the bytes must be there.
       if (request->reads() || len > end - data)
         return Refuse(fault, VCX_VENDOR_WQE_SEGMENT);
-      entry = {&wqe_[data], 0, 0, len};
+      entry = {&wqe[data], 0, 0, len};
       at = (data + len + VCX_WQE_UNIT_BYTES - 1) & ~(VCX_WQE_UNIT_BYTES - 1u);
     } else {
-      const auto data = Load<vcx_wqe_data>(&wqe_[at]);
+      const auto data = Load<vcx_wqe_data>(&wqe[at]);
       // A byte count of zero would mean 2^31, more than a message may have;
       // software writes it for an empty entry.
       entry = {nullptr, data.va.get(), data.lkey.get(), count};

@@ -32,7 +32,7 @@ struct DataEntry {
 };
 
 // A decoded send WQE. Inline pointers lead into the send queue's scratch
-// memory and are good until the next Fetch().
+// memory and are good until the next Fetch() or FetchNext(), whichever it was.
 struct SendRequest {
   uint16_t index;    // of its first block
   uint16_t counter;  // what the control segment calls it
@@ -81,7 +81,20 @@ class SendQueue {
 
   // Reads and decodes the WQE whose first block is `index`. On a fault the
   // header members of *request that could be read are set.
-  bool Fetch(const Qp& qp, uint16_t index, SendRequest* request, Fault* fault);
+  bool Fetch(const Qp& qp, uint16_t index, SendRequest* request, Fault* fault) {
+    return Fetch(qp, index, 1, one_, request, fault);
+  }
+
+  // The same for the requester, with `posted` blocks from `index` on in hand:
+  // several are read at once, and what was read is taken for the WQEs that
+  // follow. Each block is read once, and used as it was read.
+  bool FetchNext(const Qp& qp, uint16_t index, uint32_t posted,
+                 SendRequest* request, Fault* fault) {
+    return Fetch(qp, index, posted, ahead_, request, fault);
+  }
+  // Another queue, or the same one in another turn: what is read ahead is not
+  // kept, for the driver may write blocks anew once they are done.
+  void BeginTurn() { ahead_.blocks = 0; }
 
   // Reads only as much as flushing needs.
   WqeHead Peek(const Qp& qp, uint16_t index);
@@ -93,16 +106,36 @@ class SendQueue {
               uint32_t len, Access access, Payload* payload, Fault* fault);
 
  private:
-  bool DecodeControl(const Qp& qp, SendRequest* request, Fault* fault);
-  bool DecodeSegments(const Qp& qp, uint32_t bytes, SendRequest* request,
-                      Fault* fault);
-  bool DecodeData(uint32_t at, uint32_t end, SendRequest* request,
-                  Fault* fault);
+  // Of a WQE, and of what is read ahead.
+  static constexpr uint32_t kMaxBlocks =
+      (VCX_WQE_MAX_BYTES + VCX_WQE_BB_BYTES - 1) / VCX_WQE_BB_BYTES;
+
+  // Consecutive blocks of a send queue. The longest WQE has room behind the
+  // last block that is read ahead.
+  struct Window {
+    uint16_t first = 0;  // index of the first
+    uint32_t blocks = 0;
+    alignas(64) std::array<uint8_t, 2 * kMaxBlocks * VCX_WQE_BB_BYTES>
+        bytes;
+  };
+
+  bool Fetch(const Qp& qp, uint16_t index, uint32_t posted, Window& window,
+             SendRequest* request, Fault* fault);
+  bool ReadAhead(const Qp& qp, uint16_t index, uint32_t posted, Window& window);
+  bool ReadMore(const Qp& qp, uint32_t blocks, Window& window);
+  bool ReadBlocks(const Qp& qp, uint16_t index, uint32_t blocks, uint8_t* to);
+  bool DecodeControl(const Qp& qp, const vcx_wqe_ctrl& ctrl,
+                     SendRequest* request, Fault* fault);
+  bool DecodeSegments(const Qp& qp, const uint8_t* wqe, uint32_t bytes,
+                      SendRequest* request, Fault* fault);
+  bool DecodeData(const uint8_t* wqe, uint32_t at, uint32_t end,
+                  SendRequest* request, Fault* fault);
   bool GatherInline(const SendRequest& request, uint32_t offset, uint32_t len,
                     Payload* payload);
 
   Pipeline& p_;
-  alignas(64) std::array<uint8_t, 1024> wqe_;
+  Window ahead_;  // what the requester has read
+  Window one_;
   std::array<uint8_t, 1024> inline_;
   SegmentList segments_;
 };

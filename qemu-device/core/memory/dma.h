@@ -27,6 +27,9 @@ class Dma {
   bool Write(uint64_t addr, const void* buf, size_t len) {
     return enabled_ && host_.DmaWrite(addr, buf, len);
   }
+  bool WriteEntries(uint64_t addr, const void* entries, size_t count) {
+    return enabled_ && host_.DmaWriteEntries(addr, entries, count);
+  }
   const void* Map(uint64_t addr, size_t* len) {
     return enabled_ ? host_.DmaMap(addr, len) : nullptr;
   }

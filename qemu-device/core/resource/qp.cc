@@ -7,7 +7,7 @@ namespace vcx {
 
 void InflightQueue::PushBack(const InflightWqe& wqe) {
   if (count_ == ring_.size()) {
-    std::vector<InflightWqe> larger(std::max<size_t>(16, 2 * ring_.size()));
+    std::vector<InflightWqe> larger(std::max<size_t>(4, 2 * ring_.size()));
     for (uint32_t i = 0; i < count_; ++i) larger[i] = (*this)[i];
     ring_.swap(larger);
     head_ = 0;

@@ -65,6 +65,10 @@ class InflightQueue {
     --count_;
   }
   void Clear();  // gives the memory back too
+  // Where the next one goes, for prefetching.
+  const void* back_slot() const {
+    return ring_.data() + ((head_ + count_) & (ring_.size() - 1));
+  }
 
  private:
   std::vector<InflightWqe> ring_;  // size is a power of two, or zero
@@ -168,7 +172,9 @@ struct ResponderState {
   uint32_t repeated_reads = 0;  // those that are repeated
 };
 
-struct Qp {
+// What every message touches comes first, in whole cache lines: with many QPs
+// their number is what a message costs.
+struct alignas(64) Qp {
   uint32_t number = 0;
   vcx_qp_state state = VCX_QP_STATE_RST;
   vcx_qp_st st = VCX_QP_ST_RC;
@@ -209,17 +215,34 @@ struct Qp {
   RequesterState requester;
   ResponderState responder;
   Timer retry_timer{TimerKind::kRetry, this};
-  Timer rnr_timer{TimerKind::kRnr, this};
-  Timer error_poll_timer{TimerKind::kErrorPoll, this};
-  uint32_t error_poll_ms = 0;  // grows while nothing is found
 
   // Scheduler.
   Qp* scheduled_next = nullptr;
   bool scheduled = false;
 
+  // ---- From here on not touched by every message ----
+
+  Timer rnr_timer{TimerKind::kRnr, this};
+  Timer error_poll_timer{TimerKind::kErrorPoll, this};
+  uint32_t error_poll_ms = 0;  // grows while nothing is found
+
   vcx_qpc context{};  // as created and modified, for QUERY_QP
 
   uint32_t mtu() const { return 1u << log_mtu; }
+
+  // Begins to load what a message touches, all at once: a QP that was idle is in
+  // no cache, and its lines would else be waited for one after the other.
+  void Prefetch() const {
+    constexpr size_t kHotBytes = 448;
+    const auto* bytes = reinterpret_cast<const char*>(this);
+    for (size_t i = 0; i < kHotBytes; i += 64) __builtin_prefetch(bytes + i, 1);
+  }
+  // The same for what it points to.
+  void PrefetchQueues() const {
+    __builtin_prefetch(buffer.pages().data());
+    __builtin_prefetch(requester.inflight.back_slot(), 1);
+    __builtin_prefetch(responder.responses.data() + responder.head, 1);
+  }
 };
 
 }  // namespace vcx

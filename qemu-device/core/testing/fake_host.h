@@ -110,6 +110,7 @@ class FakeHost final : public Host {
   int mapped = 0;  // DmaMap() without DmaUnmap()
   uint64_t dma_reads = 0;
   uint64_t dma_writes = 0;
+  uint64_t entry_writes = 0;  // calls of DmaWriteEntries()
 
   bool Traced(vcx_trace_point point) const;
 
@@ -118,6 +119,11 @@ class FakeHost final : public Host {
 
   bool DmaRead(uint64_t addr, void* buf, size_t len) override;
   bool DmaWrite(uint64_t addr, const void* buf, size_t len) override;
+  bool DmaWriteEntries(uint64_t addr, const void* entries,
+                       size_t count) override {
+    ++entry_writes;
+    return Host::DmaWriteEntries(addr, entries, count);
+  }
   const void* DmaMap(uint64_t addr, size_t* len) override;
   void DmaUnmap(const void* ptr, size_t len) override;
   void RaiseMsix(unsigned vector) override;

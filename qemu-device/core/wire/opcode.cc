@@ -37,11 +37,9 @@ constexpr std::array<OpcodeInfo, 256> MakeTable() {
   return t;
 }
 
-constexpr std::array<OpcodeInfo, 256> kTable = MakeTable();
-
 }  // namespace
 
-const OpcodeInfo& GetOpcodeInfo(uint8_t opcode) { return kTable[opcode]; }
+constinit const std::array<OpcodeInfo, 256> kOpcodes = MakeTable();
 
 uint8_t SendOpcode(bool first, bool last, bool imm) {
   if (!last) return first ? kRcSendFirst : kRcSendMiddle;

@@ -4,6 +4,7 @@
 #ifndef VCX_CORE_WIRE_OPCODE_H_
 #define VCX_CORE_WIRE_OPCODE_H_
 
+#include <array>
 #include <cstdint>
 
 namespace vcx {
@@ -58,8 +59,12 @@ struct OpcodeInfo {
   }
 };
 
+extern const std::array<OpcodeInfo, 256> kOpcodes;
+
 // kUnknown for opcodes that are reserved or not implemented.
-const OpcodeInfo& GetOpcodeInfo(uint8_t opcode);
+inline const OpcodeInfo& GetOpcodeInfo(uint8_t opcode) {
+  return kOpcodes[opcode];
+}
 
 // The opcode of a packet at this place of a message.
 uint8_t SendOpcode(bool first, bool last, bool imm);
